@@ -1,0 +1,180 @@
+"""The model of `matrix.yaml`: what may be declared, and its JSON Schema.
+
+The classes are the only truth about the file: `harness.schema` generates the
+published schema from them and `harness.matrixfile` reads YAML into them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt  # noqa: TC003 - pydantic needs the class at run time
+import re
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+"""A target's or a suite's name: it becomes a folder, a nox session and a part of every row."""
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
+
+_ARCHITECTURES: dict[Backend, tuple[str, str]] = {
+    Backend.CUDA: (r"^sm_\d{2,3}[af]?$", "sm_86, sm_90, sm_120, …"),
+    Backend.HIP: (r"^gfx[0-9a-f]{3,4}$", "gfx1201, gfx1151, gfx942, …"),
+    Backend.CPU: (r"^(x86-64|aarch64)$", "x86-64, aarch64"),
+}
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Device(_Model):
+    """The device that must be found; what is given must match on every route that can know it."""
+
+    name: Annotated[Text | None, Field(description="name as the runtime gives it; * and ? match")] = None
+    pci: Annotated[
+        str | None,
+        Field(
+            description="PCI address, 0000:01:00.0", pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
+        ),
+    ] = None
+    uuid: Annotated[Text | None, Field(description="UUID as the runtime gives it")] = None
+    min_memory_gib: Annotated[float | None, Field(description="least memory in GiB", gt=0)] = None
+
+
+class Sanitizers(_Model):
+    """What is built into the program, and which of their checks are off (the report says so)."""
+
+    on: Annotated[tuple[Sanitizer, ...], Field(description="sanitizers that must be active", min_length=1)]
+    off: Annotated[
+        tuple[SanitizerCheck, ...], Field(description="checks of theirs that are switched off")
+    ] = ()
+
+    @model_validator(mode="after")
+    def _compatible(self) -> Sanitizers:
+        if {Sanitizer.ADDRESS, Sanitizer.THREAD} <= set(self.on):
+            raise ValueError("address and thread cannot be built into one program: use two targets")
+        return self
+
+
+class Target(_Model):
+    """A device as declared: what to build for, and what must be found there."""
+
+    backend: Annotated[Backend, Field(description="what the target is programmed with")]
+    arch: Annotated[str | None, Field(description="exact architecture; needed for cuda and hip")] = None
+    device: Annotated[Device, Field(description="the device that must be found")] = Device()
+    sanitizers: Annotated[Sanitizers | None, Field(description="sanitizers of this target's build")] = None
+    compiler: Annotated[
+        Text | None, Field(description="host compiler to use, as a command (g++, clang++-22)")
+    ] = None
+    session: Annotated[
+        Name | None,
+        Field(description="nox session that runs it; default: the backend, or the name of a cpu target"),
+    ] = None
+    required: Annotated[
+        bool, Field(description="false: reported, but the overall verdict does not need it")
+    ] = True
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Target:
+        pattern, examples = _ARCHITECTURES[self.backend]
+        if self.arch is None:
+            if self.backend is not Backend.CPU:
+                raise ValueError(f"a {self.backend} target needs arch ({examples})")
+        elif not re.fullmatch(pattern, self.arch):
+            raise ValueError(f"arch {self.arch!r} is not an architecture of {self.backend} ({examples})")
+        if self.sanitizers is not None and self.backend is Backend.CUDA:
+            raise ValueError("sanitizers of a cuda target are not supported; use a cpu target")
+        return self
+
+
+class Establish(_Model):
+    """What each lane of a suite has to show, beyond passing."""
+
+    transactions_per_copy_mode: Annotated[
+        int | None,
+        Field(description="distinct sweep transactions that driver and oracle must both count", ge=1),
+    ] = None
+    pinned: Annotated[
+        Literal["verified"] | None,
+        Field(description="page-locked memory must be verified for the pinned mode"),
+    ] = None
+
+
+class Suite(_Model):
+    """A set of cases that can run on targets."""
+
+    kernels: Annotated[
+        str,
+        Field(
+            description="folder of the suite, relative to this file",
+            pattern=r"^(?!/)(?!.*(^|/)\.\.(/|$))\S.*$",
+        ),
+    ]
+    copy_modes: Annotated[
+        dict[Backend, tuple[CopyMode, ...]],
+        Field(description="copy modes to run on each backend", min_length=1),
+    ]
+    targets: Annotated[
+        tuple[str, ...], Field(description="names of the targets it runs on; * and ? match", min_length=1)
+    ] = ("*",)
+    establish: Annotated[Establish, Field(description="what each lane has to show")] = Establish()
+    timeout_s: Annotated[float, Field(description="seconds that one case may take", gt=0, le=86400)] = 300.0
+
+    @field_validator("copy_modes")
+    @classmethod
+    def _modes(cls, modes: dict[Backend, tuple[CopyMode, ...]]) -> dict[Backend, tuple[CopyMode, ...]]:
+        for backend, of_backend in modes.items():
+            if len(set(of_backend)) != len(of_backend):
+                raise ValueError(f"a copy mode of {backend} is named twice")
+        if CopyMode.PINNED in modes.get(Backend.CPU, ()):
+            raise ValueError("cpu has no page-locked memory to verify: pinned is not a mode of cpu lanes")
+        return modes
+
+
+class ExpectedSkip(_Model):
+    """A skip that is known, with its reason; any other skip is unexpected."""
+
+    lane: Annotated[Text, Field(description="target/suite; * and ? match")]
+    case: Annotated[Text, Field(description="name of the case; * and ? match")]
+    reason: Annotated[Text, Field(description="why it may skip")]
+    until: Annotated[dt.date | None, Field(description="last day on which the skip is expected")] = None
+
+
+class ContinuousIntegration(_Model):
+    """What changes where the environment variable CI is set."""
+
+    may_be_missing: Annotated[
+        tuple[Name, ...], Field(description="required targets whose device a CI machine need not have")
+    ] = ()
+
+
+class Matrix(_Model):
+    """The whole file."""
+
+    version: Annotated[Literal[1], Field(description="version of this format")]
+    targets: Annotated[dict[Name, Target], Field(description="devices by name", min_length=1)]
+    suites: Annotated[dict[Name, Suite], Field(description="suites by name", min_length=1)]
+    expected_skips: Annotated[tuple[ExpectedSkip, ...], Field(description="skips that are known")] = ()
+    not_claimed: Annotated[tuple[Text, ...], Field(description="what the report says is not claimed")] = ()
+    ci: Annotated[ContinuousIntegration, Field(description="rules for continuous integration")] = (
+        ContinuousIntegration()
+    )
+
+    @cached_property
+    def sessions(self) -> dict[str, tuple[str, ...]]:
+        """Names of the targets by nox session, both in the order of the file."""
+        found: dict[str, list[str]] = {}
+        for name, target in self.targets.items():
+            found.setdefault(session_of(name, target), []).append(name)
+        return {session: tuple(names) for session, names in found.items()}
+
+
+def session_of(name: str, target: Target) -> str:
+    """Name of the nox session that runs a target: its own, else the backend, else a cpu target's name."""
+    if target.session is not None:
+        return target.session
+    return name if target.backend is Backend.CPU else target.backend.value
