@@ -18,7 +18,7 @@ class ConfigurationError(HarnessError):
     """A file or an argument of the user is wrong."""
 
 
-class NotBuilt(HarnessError):
+class NotBuiltError(HarnessError):
     """There is no toolchain for a lane; `hint` is the one command that would install it."""
 
     exit_status = 3
@@ -29,7 +29,7 @@ class NotBuilt(HarnessError):
         self.hint = hint
 
 
-class BuildFailed(HarnessError):
+class BuildFailedError(HarnessError):
     """A toolchain was there and refused the source, or made something else than was asked for."""
 
     exit_status = 1

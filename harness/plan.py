@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from harness.matrix import session_of
 
 if TYPE_CHECKING:
-    from harness.matrix import Matrix, Suite, Target
+    from harness.matrix import Suite, Target
     from harness.words import CopyMode
 
 
