@@ -6,7 +6,7 @@ published schema from them and `harness.matrixfile` reads YAML into them.
 
 from __future__ import annotations
 
-import datetime as dt  # noqa: TC003 - pydantic needs the class at run time
+import datetime as dt
 import re
 from functools import cached_property
 from pathlib import PurePosixPath
