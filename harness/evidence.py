@@ -68,16 +68,18 @@ class Revision(_Record):
     commit: Annotated[str | None, Field(description="full commit id; null where there is no git")]
     tree: Annotated[str | None, Field(description="tree id of the commit")] = None
     dirty: Annotated[bool, Field(description="the working tree differs from the commit")] = False
-    difference: Annotated[Digest | None, Field(description="digest of that difference")] = None
+    difference: Annotated[
+        Digest | None, Field(description="digest of that difference; without git, of all files")
+    ] = None
     reason: Annotated[str, Field(description="why there is no commit, where there is none")] = ""
 
     @property
     def short(self) -> str:
-        """For people: `1a2b3c4d5e6f`, `1a2b3c4d5e6f + changes (9f8e7d6c)`, or why it is unknown."""
+        """For people: `1a2b3c4d5e6f`, with `+ changes (9f8e7d6c)` if dirty, or what is known without git."""
+        digest = (self.difference or "")[:8]
         if self.commit is None:
-            return f"unknown ({self.reason})"
-        changes = f" + changes ({(self.difference or '')[:8]})" if self.dirty else ""
-        return f"{self.commit[:12]}{changes}"
+            return f"no commit ({self.reason}; files {digest})" if digest else f"unknown ({self.reason})"
+        return f"{self.commit[:12]} + changes ({digest})" if self.dirty else self.commit[:12]
 
 
 class ToolchainRecord(_Record):

@@ -1,0 +1,118 @@
+"""Which claims a lane makes, which witnesses each needs, and what the witnesses add up to.
+
+The rule has no exceptions: a claim is *established* when every required
+witness confirmed it, *contradicted* when any witness denied it, and *not
+established* when a required witness is silent or absent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.evidence import Finding, Observation
+from harness.qualification import ClaimResult, WitnessResult
+from harness.words import Backend, ClaimState, CopyMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.plan import Lane
+
+DEVICE = "device"
+NATIVE_CODE = "native code"
+PINNED = "pinned memory"
+SANITIZER = "sanitizer"
+COVERAGE = "coverage"
+FRESH = "fresh"
+
+RUNTIME = "runtime in the test process"
+SYSTEM = "operating system"
+BINARY = "code objects in the binary"
+LOADED = "code object that was loaded"
+POINTER = "pointer attributes in the test process"
+COPY_RECORD = "independent record of the copies"
+CANARY = "canary: pageable memory claimed as pinned"
+CENSUS = "census of the instrumented objects"
+PLANTED = "planted defects reported by this build"
+DRIVER = "transactions counted by the driver"
+ORACLE = "transactions verified by the oracle"
+REVISION = "revision and input digests"
+
+NOT_BUILT_YET = {
+    LOADED: "this version has no witness for it",
+    COPY_RECORD: "this version has no witness for it",
+    CANARY: "this version has no witness for it",
+}
+"""Witnesses that a claim needs and that this version cannot provide: such a claim stays open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that a lane has to show, with all witnesses that it needs.
+
+    `least` is the count that each witness must reach, for claims that count.
+    """
+
+    name: str
+    witnesses: tuple[str, ...]
+    subject: str = ""
+    least: int | None = None
+
+
+def claims_of(lane: Lane) -> tuple[Claim, ...]:
+    """All claims of a lane, from the matrix alone, in the order of the report."""
+    gpu = lane.target.backend is not Backend.CPU
+    found = [
+        Claim(DEVICE, (RUNTIME, SYSTEM)),
+        Claim(NATIVE_CODE, (BINARY, LOADED) if gpu else (BINARY,)),
+    ]
+    if lane.target.sanitizers is not None:
+        found.extend(
+            Claim(SANITIZER, (CENSUS, PLANTED), subject=which) for which in lane.target.sanitizers.on
+        )
+    establish = lane.suite.establish
+    if establish.pinned is not None and CopyMode.PINNED in lane.copy_modes:
+        found.append(Claim(PINNED, (POINTER, COPY_RECORD, CANARY)))
+    least = establish.transactions_per_copy_mode
+    if least is not None:
+        found.extend(Claim(COVERAGE, (DRIVER, ORACLE), subject=mode, least=least) for mode in lane.copy_modes)
+    found.append(Claim(FRESH, (REVISION,)))
+    return tuple(found)
+
+
+def decide(claim: Claim, observations: Iterable[Observation]) -> ClaimResult:
+    """Derive the state of a claim from what its witnesses saw."""
+    about = [o for o in observations if o.claim == claim.name and o.subject in ("", claim.subject)]
+    heard = tuple(_hear(claim, witness, about) for witness in claim.witnesses)
+    denials = [w for w in heard if w.finding is Finding.DENIES]
+    silent = [w for w in heard if w.finding is Finding.SILENT]
+    if denials:
+        state, reason = ClaimState.CONTRADICTED, denials[0].text
+    elif silent:
+        state = ClaimState.NOT_ESTABLISHED
+        reason = "; ".join(f"{w.witness}: {w.text}" for w in silent)
+    else:
+        state, reason = ClaimState.ESTABLISHED, "; ".join(w.text for w in heard)
+    return ClaimResult(claim=claim.name, subject=claim.subject, state=state, reason=reason, witnesses=heard)
+
+
+def _hear(claim: Claim, witness: str, about: list[Observation]) -> WitnessResult:
+    """Reduce the observations of one witness to one finding; a denial outweighs everything."""
+    said = [o for o in about if o.witness == witness]
+    if not said:
+        return WitnessResult(
+            witness=witness, finding=Finding.SILENT, text=NOT_BUILT_YET.get(witness, "nothing was observed")
+        )
+    order = (Finding.DENIES, Finding.SILENT, Finding.CONFIRMS)
+    first = min(said, key=lambda o: order.index(o.finding))
+    finding, text = first.finding, first.text
+    if claim.least is not None and finding is Finding.CONFIRMS:
+        count = sum(o.value or 0 for o in said)
+        if count < claim.least:
+            finding = Finding.SILENT
+            text = f"{count:,} of {claim.least:,} transactions"
+        elif count > claim.least:
+            finding = Finding.DENIES
+            text = f"{count:,} transactions where the matrix says {claim.least:,}"
+    return WitnessResult(witness=witness, finding=finding, text=text)
