@@ -1,0 +1,1 @@
+"""Running lanes: processes, devices and the pytest run inside each lane."""

@@ -1,0 +1,152 @@
+"""The pytest plugin that runs the cases of one lane: one row a case, one process a case.
+
+`pytest -p harness.run.cases LANE/plan.json` collects the cases that the plan
+names.  Workers write `selected.json`, the cases left after `-k`; the
+controller appends each finished row to `results.jsonl` at once, so that
+nothing measured is lost when pytest itself does not come to its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict
+
+from harness.evidence import CaseRecord
+from harness.files import write_atomically
+from harness.run.case import CaseFailedError, CaseReport, CaseRun, CaseSkippedError, run_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLAN = "plan.json"
+SELECTED = "selected.json"
+RESULTS = "results.jsonl"
+
+
+class LanePlan(BaseModel):
+    """What a lane's pytest run needs to know; written by the lane, read by every worker."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lane: str
+    cases: tuple[CaseRecord, ...]
+    driver: Path
+    device: str | None
+    device_lock: Path | None
+    environment: dict[str, str]
+    timeout_s: float
+    nonce: str
+    oracle: Path | None
+    folder: Path
+    reproduce: str
+
+    def case_run(self, case: CaseRecord) -> CaseRun:
+        """How to run one of the cases."""
+        return CaseRun(
+            case=case,
+            driver=self.driver,
+            device=self.device,
+            environment=self.environment,
+            timeout_s=self.timeout_s,
+            nonce=self.nonce,
+            oracle=self.oracle,
+            folder=self.folder / "cases",
+        )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a lane's plan as if it were a test file."""
+    if file_path.name != PLAN:
+        return None
+    collected: pytest.Collector = _PlanFile.from_parent(parent, path=file_path)
+    return collected
+
+
+class _PlanFile(pytest.File):
+    def collect(self) -> Iterator[pytest.Item]:
+        plan = LanePlan.model_validate_json(self.path.read_bytes())
+        for case in plan.cases:
+            item: _CaseItem = _CaseItem.from_parent(self, name=case.name, plan=plan, case=case)
+            if plan.device_lock is not None:
+                item.add_marker(pytest.mark.xdist_group(plan.device_lock.name))
+            yield item
+
+
+class _CaseItem(pytest.Item):
+    def __init__(self, *, plan: LanePlan, case: CaseRecord, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.plan = plan
+        self.case = case
+
+    def runtest(self) -> None:
+        report = CaseReport()
+        lock = (
+            FileLock(self.plan.device_lock) if self.plan.device_lock is not None else contextlib.nullcontext()
+        )
+        try:
+            with lock:
+                run_case(self.plan.case_run(self.case), report)
+        except CaseSkippedError as reason:
+            pytest.skip(str(reason))
+        finally:
+            failed = any(name == "reproduce" for name, _ in report.properties)
+            if failed:
+                report.properties.insert(0, ("reproduce", f"{self.plan.reproduce} '{self.case.name}'"))
+            self.user_properties.extend(report.properties)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
+        if isinstance(excinfo.value, CaseFailedError):
+            return "\n".join(part for part in (excinfo.value.headline, excinfo.value.details) if part)
+        return super().repr_failure(excinfo, *args, **kwargs)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave the names of the cases that are to run; every worker writes the same."""
+    names = [item.case.name for item in session.items if isinstance(item, _CaseItem)]
+    plans = {item.plan.folder for item in session.items if isinstance(item, _CaseItem)}
+    for folder in plans:
+        write_atomically(folder / SELECTED, json.dumps(names))
+
+
+class _ResultsFile:
+    """Appends each finished row to `results.jsonl`, in the process that sees all of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call" and report.outcome == "passed":
+            return
+        row = {
+            "name": report.nodeid.split("::", 1)[-1].rsplit("@", 1)[0],
+            "outcome": report.outcome if report.when == "call" or report.outcome == "skipped" else "error",
+            "seconds": report.duration,
+            "text": str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else report.longreprtext,
+            "properties": [[str(name), str(value)] for name, value in report.user_properties],
+        }
+        self._file.write(json.dumps(row) + "\n")
+        self._file.flush()
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which the lane names its folder."""
+    parser.addoption("--lane-folder", type=Path, required=False, help="where results.jsonl is written")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the results file in the controller; workers send their reports there."""
+    folder = config.getoption("--lane-folder")
+    if folder is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_ResultsFile(folder / RESULTS), "harness-results")
