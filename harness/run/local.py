@@ -10,15 +10,17 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import harness
 from harness.files import write_atomically
 from harness.run.cases import PLAN, RESULTS, SELECTED, LanePlan
 from harness.run.process import end_group
+from harness.run.reaper import reaping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 JUNIT = "junit.xml"
 RUN_LOG = "run.log"
@@ -69,7 +71,7 @@ def run_cases(
     command = _command(folder, keyword, workers)
     tracker = _Tracker(folder / RESULTS, total=len(plan.cases))
     interrupted = False
-    with (folder / RUN_LOG).open("wb") as log:
+    with (folder / RUN_LOG).open("wb") as log, reaping():
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -116,14 +118,18 @@ def _command(folder: Path, keyword: str | None, workers: int) -> list[str]:
 def _environment() -> dict[str, str]:
     """Our environment with `harness` importable as it is here, and no option of an outer pytest."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    paths = [path for path in sys.path if path]
+    paths = [os.fspath(Path(harness.__file__).parent.parent), *filter(None, [kept.get("PYTHONPATH")])]
     return {**kept, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
 
 
 def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Let pytest end by itself, as after Ctrl-C, so that its report has all rows that finished."""
+    """Let pytest end by itself, as after Ctrl-C, so that its report has all rows that finished.
+
+    The whole group is told: workers then end their drivers at once, and the
+    controller need not wait for them.
+    """
     with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
     with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
         process.wait(_INTERRUPT_GRACE_S)
 

@@ -1,0 +1,138 @@
+"""The nox sessions of a matrix.
+
+A project's `noxfile.py` needs two lines:
+
+    from harness.sessions import register
+    register("matrix.yaml")
+
+nox has no step that runs after all sessions whatever became of them: a
+`requires=` session is aborted by a failure, and `notify` does not work under
+`-j`.  So the process that loaded the noxfile first merges, judges and reports
+when it exits; with `-j`, nox's child processes find the run's name in the
+environment and leave that to their parent.
+"""
+
+from __future__ import annotations
+
+import atexit
+import datetime as dt
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nox
+
+from harness import runs
+from harness.errors import ConfigurationError, HarnessError
+from harness.matrixfile import load
+from harness.options import parse_session_arguments
+from harness.plan import Lane, all_lanes
+from harness.qualify import qualify
+from harness.report import terminal_summary
+from harness.revision import revision_of
+from harness.runs import Run
+from harness.session import SessionState, in_ci, run_session
+from harness.words import Verdict
+
+if TYPE_CHECKING:
+    from harness.matrix import Matrix
+
+_RUN_VARIABLE = "HARNESS_RUN"
+
+
+def register(path: str | os.PathLike[str] = "matrix.yaml") -> None:
+    """Make one nox session for each session of the matrix, and `report`.
+
+    A matrix that is wrong ends nox with its problems and exit status 2.
+    """
+    try:
+        matrix = load(Path(path))
+    except HarnessError as error:
+        sys.stderr.write(f"{error}\n")
+        raise SystemExit(error.exit_status) from None
+    root = Path(path).resolve().parent
+    run = _join_run(root, matrix)
+    by_session: dict[str, list[Lane]] = {}
+    for lane in all_lanes(matrix):
+        by_session.setdefault(lane.session, []).append(lane)
+    for name, lanes in by_session.items():
+        _add_session(name, lanes, matrix, run)
+    _add_report(matrix, root)
+
+
+def _join_run(root: Path, matrix: Matrix) -> Run:
+    """Join the run of the nox process above this one, or begin one and report it at exit."""
+    named = os.environ.get(_RUN_VARIABLE, "")
+    folder, _, name = named.rpartition(os.sep)
+    if name and folder == str(root):
+        return Run(root, name)
+    run = runs.new_run(root)
+    os.environ[_RUN_VARIABLE] = f"{root}{os.sep}{run.name}"
+    atexit.register(_report_at_exit, matrix, run)
+    return run
+
+
+def _report_at_exit(matrix: Matrix, run: Run) -> None:
+    if not run.exists:
+        return
+    try:
+        qualification = qualify(matrix, run)
+    except HarnessError as error:
+        sys.stderr.write(f"{error}\n")
+        return
+    sys.stderr.flush()
+    sys.stdout.write(terminal_summary(qualification, run.folder))
+    sys.stdout.flush()
+
+
+def _add_session(name: str, lanes: list[Lane], matrix: Matrix, run: Run) -> None:
+    def lanes_of_session(session: nox.Session) -> None:
+        try:
+            options = parse_session_arguments(name, session.posargs)
+            result = run_session(
+                matrix,
+                lanes,
+                run,
+                revision_of(run.root),
+                options,
+                now=dt.datetime.now(dt.UTC),
+            )
+        except HarnessError as error:
+            session.error(str(error))
+        _tell_nox(session, result.state, result.text)
+
+    lanes_of_session.__doc__ = f"Build and run {', '.join(lane.id for lane in lanes)}."
+    nox.session(lanes_of_session, name=name, venv_backend="none", allow_parallel=True, default=True)
+
+
+def _add_report(matrix: Matrix, root: Path) -> None:
+    def report(session: nox.Session) -> None:
+        """Merge, judge and report the last run, or the one that is named."""
+        try:
+            if len(session.posargs) > 1:
+                raise ConfigurationError("usage: nox -s report [-- RUN]")
+            run = runs.find_run(root, *session.posargs)
+            qualification = qualify(matrix, run)
+        except HarnessError as error:
+            session.error(str(error))
+        sys.stdout.write(terminal_summary(qualification, run.folder))
+        text = f"{qualification.verdict}: {'; '.join(qualification.reasons)}"
+        state = {
+            Verdict.QUALIFIED: SessionState.SUCCESS,
+            Verdict.INCOMPLETE: SessionState.FAILED if in_ci() else SessionState.SKIPPED,
+            Verdict.NOT_QUALIFIED: SessionState.FAILED,
+        }[qualification.verdict]
+        _tell_nox(session, state, text)
+
+    nox.session(report, venv_backend="none", default=False)
+
+
+def _tell_nox(session: nox.Session, state: SessionState, text: str) -> None:
+    match state:
+        case SessionState.SUCCESS:
+            session.log(text)
+        case SessionState.SKIPPED:
+            session.skip(text)
+        case SessionState.FAILED:
+            session.error(text)
