@@ -1,7 +1,7 @@
 """Errors that a person can act on, each with the exit status that it leads to.
 
 0 qualified, 1 not qualified, 2 usage or configuration, 3 incomplete
-(docs/exit-status.md).  Whatever derives from `HarnessError` is shown as its
+(docs/verdicts.md).  Whatever derives from `HarnessError` is shown as its
 message alone; any other exception is a defect of this program.
 """
 

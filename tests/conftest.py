@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,3 +44,29 @@ def make_driver(tmp_path: Path) -> MakeDriver:
         return path
 
     return make
+
+
+_skipped: list[tuple[str, str]] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longreprtext
+        _skipped.append((report.nodeid, reason))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a check that did not run is a failure unless it is on the list of expected skips."""
+    if hasattr(session.config, "workerinput") or not os.environ.get("CI"):
+        return
+    unexpected = [f"{name}: {reason}" for name, reason in _skipped if not _expected(name)]
+    if unexpected:
+        sys.stderr.write("\nskipped, and not in tests/expected-skips.txt:\n" + "\n".join(unexpected) + "\n")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _expected(name: str) -> bool:
+    lines = (Path(__file__).parent / "expected-skips.txt").read_text().splitlines()
+    patterns = [line.split(maxsplit=1)[0] for line in lines if line.strip() and not line.startswith("#")]
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

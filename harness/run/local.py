@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import harness
 from harness.files import write_atomically
 from harness.run.cases import PLAN, RESULTS, SELECTED, LanePlan
-from harness.run.process import end_group
+from harness.run.process import end_group, tied_to_parent
 from harness.run.reaper import reaping
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run_cases(
     interrupted = False
     with (folder / RUN_LOG).open("wb") as log, reaping():
         process = subprocess.Popen(
-            command,
+            [*tied_to_parent(), *command],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

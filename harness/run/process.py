@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _GRACE_S = 2.0
 """Time between asking a process group to end and killing it."""
 
+_INTERRUPT_GRACE_S = 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -63,7 +65,7 @@ def run(
         out = files.enter_context(output.open("wb"))
         err = files.enter_context(errors.open("wb")) if errors is not None else out
         process = subprocess.Popen(
-            [*_tied_to_parent(), *command],
+            [*tied_to_parent(), *command],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
@@ -77,7 +79,8 @@ def run(
             timed_out = True
             end_group(process)
         except BaseException:
-            end_group(process)
+            # An interrupted person waits; the program's answer is not wanted any more.
+            end_group(process, grace_s=_INTERRUPT_GRACE_S)
             raise
         finally:
             _kill_group(process.pid)
@@ -101,7 +104,7 @@ def _kill_group(group: int) -> None:
 
 
 @cache
-def _tied_to_parent() -> tuple[str, ...]:
+def tied_to_parent() -> tuple[str, ...]:
     """Command prefix that has the kernel kill the program when its parent dies; empty where there is none."""
     setpriv = shutil.which("setpriv")
     return (setpriv, "--pdeathsig", "KILL", "--") if setpriv is not None else ()
