@@ -64,7 +64,7 @@ def _why(error: subprocess.CalledProcessError) -> str:
     text = said[0] if said else f"git ended with {error.returncode}"
     if "not a git repository" in text:
         return "no git repository"
-    if "HEAD" in text:
+    if "single revision" in text:
         return "git has no commit yet"
     return f"git refused: {text}"
 

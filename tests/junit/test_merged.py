@@ -1,0 +1,138 @@
+"""The merged file: every row is there, under its own lane, with everything that was observed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from junitparser.xunit2 import JUnitXml
+
+from harness import junit
+from harness.evidence import CaseRecord, Evidence, HostRecord, NotRun, Revision, State
+from harness.results import Row
+from harness.words import CopyMode, Execution, Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+rows = st.builds(
+    Row,
+    lane=st.just("target/suite"),
+    name=st.text(min_size=1, max_size=50).filter(lambda name: "@" not in name),
+    outcome=st.sampled_from([Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED]),
+    seconds=st.floats(min_value=0, max_value=1e6),
+    message=st.text(max_size=200),
+    text=st.text(max_size=200),
+    properties=st.lists(st.tuples(st.text(min_size=1, max_size=20), st.text(max_size=50)), max_size=3).map(
+        tuple
+    ),
+)
+
+
+@given(st.lists(rows, max_size=8))
+def test_what_is_written_is_well_formed_and_complete(
+    tmp_path_factory: pytest.TempPathFactory, some: list[Row]
+) -> None:
+    path = tmp_path_factory.mktemp("merged") / "junit.xml"
+    junit.write(junit.merged({"target/suite": some}, {}), path)
+    back = list(junit.read_junit(path, "target/suite"))
+    assert [row.outcome for row in back] == [row.outcome for row in some]
+    assert len(back) == len(some)
+    xml = JUnitXml.fromfile(str(path))
+    assert xml.tests == len(some)
+    assert xml.failures == sum(row.outcome is Outcome.FAILED for row in some)
+    assert xml.errors == sum(row.outcome is Outcome.ERROR for row in some)
+    assert xml.skipped == sum(row.outcome is Outcome.SKIPPED for row in some)
+
+
+def test_equal_cases_of_two_lanes_stay_two(tmp_path: Path) -> None:
+    lanes = {lane: [Row(lane, "sync/width1", Outcome.PASSED)] for lane in ("rtx3090/s", "h200/s")}
+    path = tmp_path / "junit.xml"
+    junit.write(junit.merged(lanes, {"h200/s": {"verdict": "incomplete"}}), path)
+    xml = JUnitXml.fromfile(str(path))
+    found = [(suite.name, case.classname, case.name) for suite in xml for case in suite]
+    assert found == [("rtx3090/s", "rtx3090/s", "sync/width1"), ("h200/s", "h200/s", "sync/width1")]
+
+
+def test_observations_and_target_are_in_every_row(tmp_path: Path) -> None:
+    row = Row(
+        "h200/s",
+        "pinned/width1",
+        Outcome.PASSED,
+        properties=(("memory_kind", "page-locked"), ("mode", "pinned")),
+    )
+    path = tmp_path / "junit.xml"
+    junit.write(junit.merged({"h200/s": [row]}, {}), path)
+    (case,) = (case for suite in JUnitXml.fromfile(str(path)) for case in suite)
+    assert {p.name: p.value for p in case.properties()} == {
+        "target": "h200",
+        "suite": "s",
+        "memory_kind": "page-locked",
+        "mode": "pinned",
+    }
+
+
+def test_control_characters_become_visible(tmp_path: Path) -> None:
+    row = Row(
+        "t/s", "case", Outcome.FAILED, message="red \x1b[31m nul \0 \ud800 \uffff", text="]]> <b> & \x07"
+    )
+    path = tmp_path / "junit.xml"
+    junit.write(junit.merged({"t/s": [row]}, {}), path)
+    (back,) = junit.read_junit(path, "t/s")
+    assert back.message == r"red \x1b[31m nul \x00 \ud800 \uffff"
+    assert back.text == r"]]> <b> & \x07"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><testsuite><testcase name="&a;"/></testsuite>',
+        '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><testsuite name="&b;"/>',
+    ],
+)
+def test_entities_are_refused(tmp_path: Path, document: str) -> None:
+    path = tmp_path / "junit.xml"
+    path.write_text(document)
+    with pytest.raises(junit.DamagedReportError):
+        list(junit.read_junit(path, "t/s"))
+
+
+def _evidence(**changes: object) -> Evidence:
+    cases = [
+        CaseRecord(name=name, mode=CopyMode.SYNC, group="sweep", execution=Execution.REAL, transactions=1)
+        for name in ("sync/a", "sync/b")
+    ]
+    known = {
+        "harness_version": "1",
+        "run": "r",
+        "target": "t",
+        "suite": "s",
+        "nonce": "n",
+        "state": State.FINISHED,
+        "revision": Revision(commit=None),
+        "matrix_entry": "0" * 64,
+        "host": HostRecord(system="", release="", machine="", python=""),
+        "planned": cases,
+        "started": dt.datetime.now(dt.UTC),
+    }
+    return Evidence.model_validate({**known, **changes})
+
+
+def test_a_planned_case_without_a_row_is_missing(tmp_path: Path) -> None:
+    junit.write(junit.merged({"t/s": [Row("t/s", "sync/b", Outcome.PASSED)]}, {}), tmp_path / "junit.xml")
+    assert [(row.name, row.outcome) for row in junit.lane_rows(tmp_path, _evidence())] == [
+        ("sync/a", Outcome.MISSING),
+        ("sync/b", Outcome.PASSED),
+    ]
+
+
+def test_a_lane_that_left_nothing_is_not_green(tmp_path: Path) -> None:
+    outcomes = [row.outcome for row in junit.lane_rows(tmp_path, _evidence())]
+    assert outcomes == [Outcome.MISSING, Outcome.MISSING, Outcome.ERROR]
+
+
+def test_a_lane_that_was_not_run_has_no_rows(tmp_path: Path) -> None:
+    assert junit.lane_rows(tmp_path, _evidence(not_run=NotRun.NO_DEVICE, planned=())) == ()
