@@ -29,12 +29,10 @@ void Rollback::apply(std::uint64_t commit) {
   if (width > kMaxNarrow && commit != pos && commit != pos + width) {
     throw Refused("apply inside a transaction of " + std::to_string(width) + " tokens, which share rows");
   }
-  if (commit != pos + width) {
-    move(spans_to_restore(cache_.arrays(), layout_, pos, width, commit), gpu::Direction::to_device);
-    for (std::uint64_t position = pos; position < commit; ++position) {
-      cache_.advance_hyper_connection(static_cast<std::uint32_t>(position - pos));
-    }
-  }
+  move(spans_to_restore(cache_.arrays(), layout_, pos, width, commit), gpu::Direction::to_device);
+  // What was put back is the state before the first token: the accepted ones change it once more.
+  const auto again = commit != pos + width ? static_cast<std::uint32_t>(commit - pos) : 0;
+  for (std::uint32_t token = 0; token < again; ++token) cache_.advance_hyper_connection(token);
   cache_.set_position(commit);
 }
 

@@ -70,7 +70,9 @@ SpanList spans_to_restore(const StateArrays& arrays, const StagingLayout& layout
     add_ring_rows(spans, arrays, layout, tensor, pos, accepted, width);
   }
   add_ring_rows(spans, arrays, layout, kRawRing, pos, accepted, width);
-  spans.add({arrays.data(kHyperConnection), layout.array(kHyperConnection), shape.bytes(kHyperConnection)});
+  if (accepted < width) {
+    spans.add({arrays.data(kHyperConnection), layout.array(kHyperConnection), shape.bytes(kHyperConnection)});
+  }
   return spans;
 }
 

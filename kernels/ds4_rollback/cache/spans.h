@@ -63,7 +63,7 @@ bool crosses_rejected_boundary(std::uint64_t pos, std::uint32_t width, std::uint
 SpanList spans_at_risk(const StateArrays& arrays, const StagingLayout& layout, std::uint64_t pos,
                        std::uint32_t width);
 
-/// The part of `spans_at_risk` that undoes all tokens from `commit` on.
+/// The part of `spans_at_risk` that undoes all tokens from `commit` on; none if there are none.
 SpanList spans_to_restore(const StateArrays& arrays, const StagingLayout& layout, std::uint64_t pos,
                           std::uint32_t width, std::uint64_t commit);
 

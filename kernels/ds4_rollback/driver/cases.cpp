@@ -95,6 +95,7 @@ constexpr Edge kEdges[] = {
     {"uploaded-tokens", bring_tokens_instead, smoke},
     {"back-to-back", back_to_back, smoke},
     {"mode-switch", switch_mode, smoke},
+    {"stream-switch", switch_stream, smoke},
 };
 
 /// An order of queued work: its name, and whether copies go to a stream of their own, which is where
@@ -106,7 +107,7 @@ struct Order {
 
 std::vector<Order> orders(CopyMode mode) {
   if (gpu::has_page_locked_memory || mode == CopyMode::sync) return {{"", false}};
-  return {{"lazy", false}, {"lazy-reversed", true}, {"split", false}};
+  return {{"lazy", true}, {"lazy-reversed", true}, {"split", false}};
 }
 
 Case make_case(CopyMode mode, const std::string& rest, const char* group, const Order& order) {

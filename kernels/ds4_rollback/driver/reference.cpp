@@ -9,9 +9,9 @@ using rollback::kHyperConnection;
 using rollback::kRawRing;
 using rollback::kTensors;
 
-void Reference::start(const Transaction& transaction) {
+void Reference::start(const Transaction& transaction, const HostState& image) {
   key_ = data_key(transaction);
-  generate_image(state_, shape_, key_);
+  state_ = image;
   counters_.position = transaction.pos;
   counters_.compressed = {transaction.pos / 4, transaction.pos / 128};
   pooled_.clear();

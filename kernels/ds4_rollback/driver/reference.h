@@ -25,7 +25,7 @@ class Reference {
   explicit Reference(const rollback::Shape& shape) : shape_(shape), state_(shape) {}
 
   /// Starts from the initial image of a transaction.
-  void start(const Transaction& transaction);
+  void start(const Transaction& transaction, const HostState& image);
   /// Writes token `token` of the transaction at the next position.
   void write(std::uint32_t token);
 

@@ -12,11 +12,8 @@ CopyRequest request(Session& session, const CopyPlan& plan) {
 
 void commit_accepted(Session& session) { session.commit(session.transaction().accepted); }
 
-/// The mode that a switch comes from: one whose staging or transport differs.
-CopyMode other(CopyMode mode) {
-  if (mode != CopyMode::sync) return mode == CopyMode::async ? CopyMode::sync : CopyMode::async;
-  return gpu::has_page_locked_memory ? CopyMode::pinned : CopyMode::async;
-}
+/// The mode that a switch comes from: one that queues its copies, so that some are still to be made.
+CopyMode other(CopyMode mode) { return mode == CopyMode::async ? CopyMode::pinned : CopyMode::async; }
 
 template <class Action>
 void require_refused(Session& session, Action action) {
@@ -73,6 +70,14 @@ void back_to_back(Session& session, const CopyPlan& plan) {
 void switch_mode(Session& session, const CopyPlan& plan) {
   session.make_tokens();
   session.save({other(plan.mode), nullptr});
+  session.write();
+  session.commit(0);
+  save_write_commit(session, plan);
+}
+
+void switch_stream(Session& session, const CopyPlan& plan) {
+  session.make_tokens();
+  session.save(request(session, {plan.mode, !plan.side_stream}));
   session.write();
   session.commit(0);
   save_write_commit(session, plan);

@@ -20,6 +20,7 @@ void apply_before_save(Session& session, const CopyPlan& plan);
 void save_too_many(Session& session, const CopyPlan& plan);
 void back_to_back(Session& session, const CopyPlan& plan);
 void switch_mode(Session& session, const CopyPlan& plan);
+void switch_stream(Session& session, const CopyPlan& plan);
 void fail_allocation(Session& session, const CopyPlan& plan);
 
 }  // namespace driver

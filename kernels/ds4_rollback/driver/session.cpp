@@ -35,6 +35,7 @@ Session::Session(const rollback::Shape& shape)
     : shape_(shape),
       cache_(shape, main_),
       rollback_(std::make_unique<rollback::Rollback>(cache_)),
+      image_(shape),
       reference_(shape),
       got_(shape) {}
 
@@ -42,11 +43,12 @@ void Session::start(const Transaction& transaction) {
   transaction_ = transaction;
   recorded_ = "none";
   statements_.clear();
-  reference_.start(transaction);
+  generate_image(image_, shape_, data_key(transaction));
   for (std::uint32_t array = 0; array < kArrays; ++array) {
-    gpu::copy(cache_.arrays().data(array), reference_.state().data(array), shape_.bytes(array),
-              gpu::Direction::to_device, main_);
+    gpu::copy_async(cache_.arrays().data(array), image_.data(array), shape_.bytes(array),
+                    gpu::Direction::to_device, main_);
   }
+  reference_.start(transaction, image_);
   for (std::uint32_t token = 0; token < transaction.accepted; ++token) reference_.write(token);
   cache_.set_position(transaction.pos);
   observed_ = cache_.counters();

@@ -31,7 +31,8 @@ class Session {
  public:
   explicit Session(const rollback::Shape& shape);
 
-  /// Puts the transaction's initial image on the device; done at return.
+  /// Queues the upload of the transaction's initial image, so that a save that does not wait for what
+  /// was queued before it saves the wrong bytes.
   void start(const Transaction& transaction);
   /// Queues the making of the candidate tokens on the device.
   void make_tokens();
@@ -71,6 +72,7 @@ class Session {
   rollback::Cache cache_;
   std::unique_ptr<rollback::Rollback> rollback_;
   Transaction transaction_;
+  HostState image_;
   Reference reference_;
   HostState got_;
   rollback::Counters observed_;
