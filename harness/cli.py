@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_selection(planned)
     planned.add_argument("--json", action="store_true", help="as JSON")
-    planned.set_defaults(command=lambda a: plan_command.plan(a.matrix, a.session, a.lanes, a.json))
+    planned.set_defaults(command=lambda a: plan_command.show(a.matrix, a.session, a.lanes, as_json=a.json))
 
     running = commands.add_parser("run", help="build and run lanes, then report")
     _add_selection(running)

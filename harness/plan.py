@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from harness.errors import ConfigurationError
 from harness.matrix import session_of
 
 if TYPE_CHECKING:
-    from harness.matrix import Suite, Target
+    from collections.abc import Iterable
+
+    from harness.matrix import Matrix, Suite, Target
     from harness.words import CopyMode
 
 
@@ -35,3 +40,133 @@ class Lane:
     def copy_modes(self) -> tuple[CopyMode, ...]:
         """The copy modes that the suite declares for this lane's backend."""
         return self.suite.copy_modes.get(self.target.backend, ())
+
+
+def all_lanes(matrix: Matrix) -> tuple[Lane, ...]:
+    """Every lane of a matrix, suites within targets, both in the order of the file."""
+    return tuple(
+        Lane(target_name, suite_name, target, suite)
+        for target_name, target in matrix.targets.items()
+        for suite_name, suite in matrix.suites.items()
+        if not _excluded(target_name, target, suite)
+    )
+
+
+def _excluded(target_name: str, target: Target, suite: Suite) -> str:
+    """Why a suite does not run on a target, or "" if it does."""
+    if not any(fnmatchcase(target_name, pattern) for pattern in suite.targets):
+        return f"the suite runs on {', '.join(suite.targets)} only"
+    if not suite.copy_modes.get(target.backend):
+        return f"the suite has no copy modes for {target.backend}"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a person asked for: names of sessions, and patterns of lanes or targets; nothing means all."""
+
+    sessions: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+    def reason(self, lane: Lane) -> str:
+        """Why a lane is selected, or "" if it is not."""
+        if not self.sessions and not self.patterns:
+            return "everything is selected"
+        if lane.session in self.sessions:
+            return f"in session {lane.session}"
+        for pattern in self.patterns:
+            if fnmatchcase(lane.id, pattern) or fnmatchcase(lane.target_name, pattern):
+                return f"matches {pattern}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One pair of target and suite: whether it is selected, and why it is in or out."""
+
+    lane: Lane
+    selected: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every pair of target and suite, in the order of the file."""
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def selected(self) -> tuple[Lane, ...]:
+        """The lanes that are to be built and run."""
+        return tuple(entry.lane for entry in self.entries if entry.selected)
+
+
+def plan(matrix: Matrix, selection: Selection | None = None) -> Plan:
+    """Decide for every pair of target and suite whether it is in.
+
+    Raises ConfigurationError if a session does not exist or a pattern matches
+    no lane: a typing mistake must not look like an empty, green run.
+    """
+    wanted = selection or Selection()
+    _check(matrix, wanted)
+    entries = []
+    for target_name, target in matrix.targets.items():
+        for suite_name, suite in matrix.suites.items():
+            lane = Lane(target_name, suite_name, target, suite)
+            excluded, reason = _excluded(target_name, target, suite), wanted.reason(lane)
+            entries.append(Entry(lane, not excluded and bool(reason), excluded or reason or "not selected"))
+    return Plan(tuple(entries))
+
+
+def _check(matrix: Matrix, wanted: Selection) -> None:
+    lanes = all_lanes(matrix)
+    for session in wanted.sessions:
+        if session not in matrix.sessions:
+            raise ConfigurationError(_unknown("session", session, list(matrix.sessions)))
+    for pattern in wanted.patterns:
+        if not any(Selection(patterns=(pattern,)).reason(lane) for lane in lanes):
+            raise ConfigurationError(_unknown("lane", pattern, [lane.id for lane in lanes]))
+
+
+def _unknown(what: str, found: str, there_are: list[str]) -> str:
+    close = difflib.get_close_matches(found, there_are, n=1)
+    mean = f"; did you mean {close[0]!r}?" if close else ""
+    return f"no {what} matches {found!r}; there are: {', '.join(there_are) or 'none'}{mean}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """One value that the matrix declares, and the lanes that cover it."""
+
+    kind: str
+    value: str
+    lanes: tuple[str, ...]
+
+
+def coverage(matrix: Matrix) -> tuple[Coverage, ...]:
+    """Every value that a matrix declares with the lanes that cover it; some may be covered by none."""
+    lanes = all_lanes(matrix)
+    found: dict[tuple[str, str], list[str]] = {}
+
+    def declare(kind: str, value: str, covering: Iterable[str] = ()) -> None:
+        found.setdefault((kind, value), []).extend(covering)
+
+    for name, target in matrix.targets.items():
+        mine = [lane.id for lane in lanes if lane.target_name == name]
+        declare("target", name, mine)
+        declare("backend", target.backend, mine)
+        if target.arch is not None:
+            declare("architecture", target.arch, mine)
+        for sanitizer in target.sanitizers.on if target.sanitizers is not None else ():
+            declare("sanitizer", sanitizer, mine)
+    for name, suite in matrix.suites.items():
+        declare("suite", name, [lane.id for lane in lanes if lane.suite_name == name])
+        for backend, modes in suite.copy_modes.items():
+            covering = [
+                lane.id for lane in lanes if lane.suite_name == name and lane.target.backend is backend
+            ]
+            for mode in modes:
+                declare("copy mode", f"{mode} on {backend} ({name})", covering)
+    kinds = list(dict.fromkeys(kind for kind, _ in found))
+    ordered = sorted(found.items(), key=lambda item: kinds.index(item[0][0]))
+    return tuple(Coverage(kind, value, tuple(covering)) for (kind, value), covering in ordered)

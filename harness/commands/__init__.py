@@ -1,0 +1,1 @@
+"""What the subcommands of `harness` print, one module each."""
