@@ -146,6 +146,8 @@ def judge_lane(
         toolchain=known.build.toolchain if known.build else None,
         architectures=known.build.architectures if known.build else (),
         flags=known.build.flags if known.build else (),
+        sanitizers=lane.target.sanitizers.on if lane.target.sanitizers else (),
+        switched_off=lane.target.sanitizers.off if lane.target.sanitizers else (),
         counts=counts,
         exit_status=known.exit_status,
         execution=known.execution,

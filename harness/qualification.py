@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from harness.evidence import DeviceRecord, Finding, NotRun, Revision, ToolchainRecord
-from harness.words import Backend, ClaimState, CopyMode, Execution, LaneVerdict, Verdict
+from harness.words import (
+    Backend,
+    ClaimState,
+    CopyMode,
+    Execution,
+    LaneVerdict,
+    Sanitizer,
+    SanitizerCheck,
+    Verdict,
+)
 
 
 class _Record(BaseModel):
@@ -105,6 +114,10 @@ class LaneQualification(_Record):
     toolchain: ToolchainRecord | None = None
     architectures: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    sanitizers: Annotated[tuple[Sanitizer, ...], Field(description="those that the target asks for")] = ()
+    switched_off: Annotated[
+        tuple[SanitizerCheck, ...], Field(description="checks of theirs that were off")
+    ] = ()
     counts: Counts = Counts()
     exit_status: int | None = None
     execution: Execution = Execution.REAL

@@ -1,0 +1,98 @@
+"""The summary at the end of a run: one table that fits 80 columns, and where to read on."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.junit.write import visible
+from harness.report.words import by_concern, counted, device_found
+from harness.words import LaneVerdict, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.qualification import Qualification
+
+_STYLES = {
+    LaneVerdict.FAILED: "bold red",
+    LaneVerdict.INCOMPLETE: "yellow",
+    LaneVerdict.QUALIFIED: "green",
+    Verdict.NOT_QUALIFIED: "bold red",
+    Verdict.INCOMPLETE: "bold yellow",
+    Verdict.QUALIFIED: "bold green",
+}
+
+_MOST_REASONS = 3
+_MOST_LETTERS = 300
+
+
+def terminal_summary(
+    qualification: Qualification, folder: Path, *, width: int | None = None, color: bool | None = None
+) -> str:
+    """Render the verdict, a line for each lane with its reasons, and the folder of the reports.
+
+    `width` and `color` are by default what standard output offers (80 columns
+    where it is no terminal).
+    """
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=width or shutil.get_terminal_size((80, 24)).columns,
+        force_terminal=_wants_color() if color is None else color,
+        no_color=None if color is None else not color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    console.print()
+    console.print(
+        Text.assemble(
+            (qualification.verdict, _STYLES[qualification.verdict]),
+            f"  {qualification.revision.short}  {qualification.created:%Y-%m-%d %H:%M} UTC",
+        )
+    )
+    for lane in by_concern(qualification):
+        table = Table.grid(padding=(0, 2), expand=True)
+        table.add_column(ratio=5, no_wrap=True, overflow="ellipsis")
+        table.add_column(ratio=4, no_wrap=True, overflow="ellipsis")
+        table.add_column(width=9, no_wrap=True, justify="right")
+        table.add_column(width=10, no_wrap=True)
+        table.add_row(
+            Text(lane.id),
+            Text(_shown(device_found(lane))),
+            counted(lane),
+            Text(lane.verdict, _STYLES[lane.verdict]),
+        )
+        console.print(table)
+        reasons = lane.reasons[:_MOST_REASONS]
+        if len(lane.reasons) > len(reasons):
+            reasons = (*reasons, f"and {len(lane.reasons) - len(reasons)} more")
+        for reason in (*reasons, *([f"to install it: {lane.hint}"] if lane.hint else [])):
+            console.print(Padding(Text(_shown(reason), "dim"), (0, 0, 0, 4)))
+    console.print(Text(f"report: {_relative(folder)}/qualification.md"), soft_wrap=True)
+    return out.getvalue()
+
+
+def _wants_color() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _shown(text: str) -> str:
+    line = " ".join(visible(text).split())
+    return line if len(line) <= _MOST_LETTERS else f"{line[: _MOST_LETTERS - 1]}…"
+
+
+def _relative(folder: Path) -> str:
+    try:
+        return str(folder.relative_to(folder.cwd()))
+    except ValueError:
+        return str(folder)
