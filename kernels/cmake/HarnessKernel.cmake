@@ -37,12 +37,17 @@ if(HARNESS_BACKEND STREQUAL "cuda")
 endif()
 
 set(harness_include_directory "${CMAKE_CURRENT_LIST_DIR}/../include")
+# Only the imitated device needs code of its own; real ones have a runtime.
+set(harness_cpu_sources "${CMAKE_CURRENT_LIST_DIR}/../src/cpu.cpp" "${CMAKE_CURRENT_LIST_DIR}/../src/emulated.cpp")
 
 # harness_kernel(<name> SOURCES <file>...): an executable of this name in the build folder.
 function(harness_kernel name)
   cmake_parse_arguments(PARSE_ARGV 1 kernel "" "" "SOURCES")
   if(kernel_UNPARSED_ARGUMENTS OR NOT kernel_SOURCES)
     message(FATAL_ERROR "harness_kernel(${name} SOURCES <file>...)")
+  endif()
+  if(HARNESS_BACKEND STREQUAL "cpu")
+    list(APPEND kernel_SOURCES ${harness_cpu_sources})
   endif()
   add_executable(${name} ${kernel_SOURCES})
   target_include_directories(${name} PRIVATE "${harness_include_directory}" "${CMAKE_CURRENT_SOURCE_DIR}")

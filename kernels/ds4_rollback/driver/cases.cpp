@@ -113,13 +113,16 @@ std::vector<Order> orders(CopyMode mode) {
 Case make_case(CopyMode mode, const std::string& rest, const char* group, const Order& order) {
   Case made{};
   made.mode = word(mode);
-  made.name = made.mode + "/" + rest;
+  made.name = word(mode);
+  made.name += '/';
+  made.name += rest;
   made.group = group;
   made.execution = "real";
   made.schedule = "eager";
   made.plan = {mode, order.side_stream};
   if (*order.name != '\0') {
-    made.name += std::string("/") + order.name;
+    made.name += '/';
+    made.name += order.name;
     made.execution = "emulated";
     made.schedule = order.name;
   }
@@ -133,7 +136,7 @@ void add_sweep(std::vector<Case>& cases, CopyMode mode) {
       made.width = width;
       made.scenario = save_write_commit;
       made.transactions = sweep;
-      cases.push_back(made);
+      cases.push_back(std::move(made));
     }
   }
 }
@@ -144,7 +147,7 @@ void add_edge(std::vector<Case>& cases, CopyMode mode, const Edge& edge, bool si
     Case made = make_case(mode, std::string("edge/") + edge.name, "edge", order);
     made.scenario = edge.scenario;
     made.transactions = edge.transactions;
-    cases.push_back(made);
+    cases.push_back(std::move(made));
   }
 }
 

@@ -11,10 +11,10 @@ namespace driver {
 
 struct Case {
   std::string name;
-  std::string mode;
-  std::string group;
-  std::string execution;
-  std::string schedule;  ///< of imitated streams; real devices ignore it
+  const char* mode;
+  const char* group;
+  const char* execution;
+  const char* schedule;  ///< of imitated streams; real devices ignore it
   std::uint32_t width;   ///< 0: several
   CopyPlan plan;
   Scenario scenario;

@@ -93,21 +93,19 @@ Outcome Session::finish() {
   compare_arrays(outcome.mismatches);
   compare_counters(outcome.mismatches);
   compare_pooled(outcome.mismatches);
-  outcome.mismatches.insert(outcome.mismatches.end(), statements_.begin(), statements_.end());
+  for (Mismatch& statement : statements_) outcome.mismatches.push_back(std::move(statement));
   return outcome;
 }
 
 void Session::renew_rollback() {
   gpu::synchronize_device();
-  const auto seen = rollback_->buffers();
-  buffers_.insert(buffers_.end(), seen.begin(), seen.end());
+  buffers_ = buffers();
   rollback_ = std::make_unique<rollback::Rollback>(cache_);
 }
 
 std::vector<rollback::BufferObservation> Session::buffers() const {
   std::vector<rollback::BufferObservation> all = buffers_;
-  const auto seen = rollback_->buffers();
-  all.insert(all.end(), seen.begin(), seen.end());
+  for (const rollback::BufferObservation& seen : rollback_->buffers()) all.push_back(seen);
   return all;
 }
 

@@ -1,14 +1,9 @@
 // The CPU backend: kernels are plain functions, the device is this process, streams are imitated.
 #pragma once
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -25,17 +20,10 @@ inline constexpr const char* backend_name = "cpu";
 inline constexpr bool has_page_locked_memory = false;
 inline constexpr std::uint32_t block_threads = 64;
 
-inline emulated::Queues& queues() {
-  static emulated::Queues instance;
-  return instance;
-}
+emulated::Queues& queues();
 
-/// Chooses the order in which queued work runs from here on.
-inline void use_schedule(std::string_view name) {
-  std::unique_ptr<emulated::Schedule> schedule = emulated::make_schedule(name);
-  if (schedule == nullptr) throw std::invalid_argument("no schedule " + std::string(name));
-  queues().use(std::move(schedule));
-}
+/// Chooses the order in which queued work runs from here on; throws std::invalid_argument.
+void use_schedule(std::string_view name);
 
 inline void before_restore() { queues().before_restore(); }
 
@@ -136,36 +124,8 @@ void launch(Stream& stream, std::uint32_t items, Arguments... arguments) {
 /// There is no runtime to ask about an address.
 inline PointerAnswer pointer_kind(const void*) { return {MemoryKind::not_asked, 0, ""}; }
 
-inline std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  std::string line;
-  while (std::getline(info, line)) {
-    const std::size_t colon = line.find(": ");
-    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
-}
-
-inline DeviceList list_devices() {
-  DeviceInfo device;
-  device.name = processor_name();
-#if defined(__x86_64__)
-  device.arch = "x86-64";
-#elif defined(__aarch64__)
-  device.arch = "aarch64";
-#else
-  device.arch = "unknown";
-#endif
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGE_SIZE);
-  if (pages > 0 && page_bytes > 0) {
-    device.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
-  }
-  DeviceList list;
-  list.status_name = "success";
-  list.devices.push_back(std::move(device));
-  return list;
-}
+/// The processor, as the only device.
+DeviceList list_devices();
 
 inline void use_device(int) noexcept {}
 

@@ -38,7 +38,7 @@ inline constexpr std::uint32_t block_threads = 64;
 
 using Status = GPU_API(Error_t);
 
-inline std::string status_name(Status status) {
+inline const char* status_name(Status status) {
   const char* name = GPU_API(GetErrorName)(status);
   return name != nullptr ? name : "unnamed status";
 }

@@ -10,7 +10,6 @@
 #include <deque>
 #include <memory>
 #include <new>
-#include <stdexcept>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -84,56 +83,31 @@ class Split final : public Schedule {
 };
 
 /// The schedule of a name, or nullptr.
-inline std::unique_ptr<Schedule> make_schedule(std::string_view name) {
-  if (name == "eager") return std::make_unique<Eager>();
-  if (name == "lazy") return std::make_unique<Lazy>();
-  if (name == "lazy-reversed") return std::make_unique<LazyReversed>();
-  if (name == "split") return std::make_unique<Split>();
-  return nullptr;
-}
+std::unique_ptr<Schedule> make_schedule(std::string_view name);
 
 /// The streams of one imitated device.
 class Queues {
  public:
   using Ticket = std::uint64_t;  ///< one recording of an event; 0 is an event never recorded
 
+  Queues();
+
   /// Replaces the schedule; whatever is pending runs first.
-  void use(std::unique_ptr<Schedule> schedule) {
-    drain();
-    schedule_ = std::move(schedule);
-  }
+  void use(std::unique_ptr<Schedule> schedule);
 
-  std::size_t open() {
-    streams_.emplace_back();
-    return streams_.size() - 1;
-  }
+  /// A new stream's number.
+  std::size_t open();
 
-  void submit(std::size_t stream, const Task& task) { add(stream, Operation{Kind::run, 0, task}); }
+  void submit(std::size_t stream, const Task& task);
+  Ticket record(std::size_t stream);
+  void wait(std::size_t stream, Ticket ticket);
 
-  Ticket record(std::size_t stream) {
-    done_.push_back(false);
-    const Ticket ticket = done_.size();
-    add(stream, Operation{Kind::record, ticket, Task()});
-    return ticket;
-  }
-
-  void wait(std::size_t stream, Ticket ticket) {
-    if (ticket != 0) add(stream, Operation{Kind::wait, ticket, Task()});
-  }
-
-  /// Runs until this stream has nothing left.
-  void drain(std::size_t stream) {
-    while (!streams_[stream].empty()) step();
-  }
-
+  /// Runs until this stream has nothing left.  Throws std::logic_error if it waits for itself.
+  void drain(std::size_t stream);
   /// Runs until no stream has anything left.
-  void drain() {
-    for (std::size_t stream = 0; stream < streams_.size(); ++stream) drain(stream);
-  }
-
-  void before_restore() {
-    if (schedule_->before_restore()) drain();
-  }
+  void drain();
+  /// The program says that a restore is next.
+  void before_restore();
 
  private:
   enum class Kind { run, record, wait };
@@ -144,36 +118,12 @@ class Queues {
     Task task;
   };
 
-  void add(std::size_t stream, const Operation& operation) {
-    if (schedule_->at_once() && streams_[stream].empty() && runnable(operation)) {
-      perform(operation);
-      return;
-    }
-    streams_[stream].push_back(operation);
-    if (schedule_->at_once()) drain(stream);
-  }
+  void add(std::size_t stream, const Operation& operation);
+  bool runnable(const Operation& operation) const;
+  void perform(const Operation& operation);
+  void step();
 
-  bool runnable(const Operation& operation) const {
-    return operation.kind != Kind::wait || done_[operation.ticket - 1];
-  }
-
-  void perform(const Operation& operation) {
-    if (operation.kind == Kind::run) operation.task();
-    if (operation.kind == Kind::record) done_[operation.ticket - 1] = true;
-  }
-
-  void step() {
-    ready_.clear();
-    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-      if (!streams_[stream].empty() && runnable(streams_[stream].front())) ready_.push_back(stream);
-    }
-    if (ready_.empty()) throw std::logic_error("emulated streams wait for each other");
-    std::deque<Operation>& chosen = streams_[schedule_->choose(ready_)];
-    perform(chosen.front());
-    chosen.pop_front();
-  }
-
-  std::unique_ptr<Schedule> schedule_ = std::make_unique<Eager>();
+  std::unique_ptr<Schedule> schedule_;
   std::vector<std::deque<Operation>> streams_;
   std::vector<bool> done_;
   std::vector<std::size_t> ready_;

@@ -48,7 +48,7 @@ inline const char* word(MemoryKind kind) noexcept {
 struct PointerAnswer {
   MemoryKind kind = MemoryKind::unknown;
   int status = 0;
-  std::string status_name;
+  const char* status_name = "";  ///< the runtime's own text, which outlives the program
 };
 
 /// One device as the runtime describes it; `uuid` and `pci` are empty where it gives none.
