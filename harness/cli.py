@@ -25,6 +25,10 @@ from harness.words import LaneVerdict, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from harness.matrix import Matrix
+    from harness.qualification import Qualification
+    from harness.runs import Run
+
 INTERRUPTED = 130
 
 _EPILOG = """\
@@ -118,20 +122,25 @@ def _run(arguments: argparse.Namespace) -> int:
     now = dt.datetime.now(dt.UTC)
     try:
         run_session(matrix, chosen, run, revision_of(root), options_from(arguments), now=now)
-    finally:
-        if run.exists:
-            qualification = qualify(matrix, run)
-            sys.stdout.write(terminal_summary(qualification, run.folder))
+    except KeyboardInterrupt:
+        _finish(matrix, run)
+        raise
     wanted = {lane.id for lane in chosen}
-    verdicts = {lane.verdict for lane in qualification.lanes if lane.id in wanted}
+    verdicts = {lane.verdict for lane in _finish(matrix, run).lanes if lane.id in wanted}
     if LaneVerdict.FAILED in verdicts:
         return 1
     return 0 if verdicts == {LaneVerdict.QUALIFIED} else 3
 
 
+def _finish(matrix: Matrix, run: Run) -> Qualification:
+    """Judge and report a run, and print its summary."""
+    qualification = qualify(matrix, run)
+    sys.stdout.write(terminal_summary(qualification, run.folder))
+    return qualification
+
+
 def _report(arguments: argparse.Namespace) -> int:
     matrix = load(arguments.matrix)
     run = runs.find_run(arguments.matrix.resolve().parent, arguments.run)
-    qualification = qualify(matrix, run)
-    sys.stdout.write(terminal_summary(qualification, run.folder))
-    return {Verdict.QUALIFIED: 0, Verdict.NOT_QUALIFIED: 1, Verdict.INCOMPLETE: 3}[qualification.verdict]
+    verdict = _finish(matrix, run).verdict
+    return {Verdict.QUALIFIED: 0, Verdict.NOT_QUALIFIED: 1, Verdict.INCOMPLETE: 3}[verdict]

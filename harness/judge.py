@@ -23,7 +23,7 @@ from harness.qualification import (
     Qualification,
     Skip,
 )
-from harness.results import EXECUTED, FAILING, Row
+from harness.results import EXECUTED, FAILING, SWEEP, Row
 from harness.words import ClaimState, CopyMode, Execution, LaneVerdict, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -339,13 +339,16 @@ def _execution_of(mode: CopyMode, evidence: Evidence) -> Execution:
 
 
 def _memory(mode: CopyMode, rows: Sequence[Row], pinned: ClaimResult | None) -> str:
+    """Kinds of staging memory that the rows of a mode's sweep used, as they were observed."""
     kinds = Counter(
-        row.recorded("memory_kind") or "not observed" for row in rows if row.recorded("mode") == mode
+        row.recorded("memory_kind") or "not observed"
+        for row in rows
+        if row.recorded("mode") == mode and row.recorded("group") == SWEEP and row.outcome in EXECUTED
     )
     if not kinds:
         return "no case was executed"
     seen = ", ".join(
-        f"{kind} ({number})" if len(kinds) > 1 else kind for kind, number in sorted(kinds.items())
+        f"{kind} ({number} cases)" if len(kinds) > 1 else kind for kind, number in sorted(kinds.items())
     )
     if mode is CopyMode.PINNED and pinned is not None:
         return f"{seen}; pinned {pinned.state}"

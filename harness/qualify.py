@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from harness import __version__, evidence, junit, report
+from harness import __version__, evidence, junit
 from harness.evidence import EvidenceError, Revision
 from harness.judge import LaneRecord, judge
 from harness.plan import all_lanes
+from harness.report import write as write_report
 from harness.runs import point_latest
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def qualify(matrix: Matrix, run: Run, *, revision: Revision | None = None) -> Qu
         harness_version=__version__,
     )
     _write_junit(qualification, records, run.folder)
-    report.write(qualification, run.folder)
+    write_report(qualification, run.folder)
     point_latest(run)
     return qualification
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from harness.words import Execution, Outcome
 
+SWEEP = "sweep"
+"""The group of cases that the coverage claim counts."""
+
 FAILING = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.XPASSED})
 """Outcomes that turn a lane `failed` by themselves."""
 

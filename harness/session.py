@@ -14,7 +14,7 @@ from harness.evidence import NotRun
 from harness.judge import LaneRecord, judge_lane
 from harness.junit import lane_rows
 from harness.lane import Console, Options, run_lane
-from harness.run.process import terminate_as_interrupt
+from harness.process import terminate_as_interrupt
 from harness.words import LaneVerdict
 
 if TYPE_CHECKING:

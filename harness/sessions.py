@@ -103,7 +103,7 @@ def _add_session(name: str, lanes: list[Lane], matrix: Matrix, run: Run) -> None
         _tell_nox(session, result.state, result.text)
 
     lanes_of_session.__doc__ = f"Build and run {', '.join(lane.id for lane in lanes)}."
-    nox.session(lanes_of_session, name=name, venv_backend="none", allow_parallel=True, default=True)
+    nox.session(name=name, venv_backend="none", allow_parallel=True)(lanes_of_session)
 
 
 def _add_report(matrix: Matrix, root: Path) -> None:
@@ -125,7 +125,7 @@ def _add_report(matrix: Matrix, root: Path) -> None:
         }[qualification.verdict]
         _tell_nox(session, state, text)
 
-    nox.session(report, venv_backend="none", default=False)
+    nox.session(venv_backend="none", default=False)(report)
 
 
 def _tell_nox(session: nox.Session, state: SessionState, text: str) -> None:

@@ -79,7 +79,7 @@ def terminal_summary(
         for reason in (*reasons, *([f"to install it: {lane.hint}"] if lane.hint else [])):
             console.print(Padding(Text(_shown(reason), "dim"), (0, 0, 0, 4)))
     console.print(Text(f"report: {_relative(folder)}/qualification.md"), soft_wrap=True)
-    return out.getvalue()
+    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
 def _wants_color() -> bool:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from harness import process
 from harness.files import write_atomically
-from harness.run import process
+from harness.results import SWEEP
 from harness.run.driver import NO_DEVICE, Record, RecordsError, read_records
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from harness.evidence import CaseRecord
     from harness.oracle import Difference, Verification
-
-SWEEP = "sweep"
-"""The group of cases that the coverage claim counts."""
 
 
 class CaseSkippedError(Exception):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from harness import process
 from harness.errors import HarnessError
 from harness.evidence import CaseRecord, DeviceRecord
-from harness.run import process
 from harness.words import Backend, Sanitizer
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness import claims
 from harness.evidence import CaseRecord, Finding, Observation
+from harness.results import SWEEP
 from harness.words import CopyMode, Execution, Outcome
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from harness.results import Row
 
 PAGE_LOCKED = "page-locked"
-SWEEP = "sweep"
 
 
 def observe_pinned(rows: Iterable[Row]) -> Observation | None:

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness import claims
+from harness import claims, process
 from harness.evidence import CensusRecord, Finding, Observation
-from harness.run import process
 from harness.words import Backend, Sanitizer, SanitizerCheck
 
 if TYPE_CHECKING:

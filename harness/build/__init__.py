@@ -1,0 +1,151 @@
+"""Building a lane's driver for exactly its target, and looking at what was built.
+
+A new backend is one module of the shape of `model.Backend` and one entry in
+the table below.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import TYPE_CHECKING
+
+from harness.build import cpu, cuda, hip
+from harness.build.census import take
+from harness.build.cmake import Tree, find_tools
+from harness.build.lock import holding
+from harness.build.model import Artifact, Backend, Census, Toolchain
+from harness.build.stamp import (
+    Inspection,
+    recall_configuration,
+    recall_inspection,
+    remember_configuration,
+    remember_inspection,
+    request_of,
+)
+from harness.errors import BuildFailedError
+from harness.files import OutputError, sha256_of
+from harness.words import Backend as BackendName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.build.model import Configuration
+    from harness.plan import Lane
+
+__all__ = ["Artifact", "Census", "Toolchain", "build"]
+
+_BACKENDS: dict[BackendName, Backend] = {BackendName.CPU: cpu, BackendName.CUDA: cuda, BackendName.HIP: hip}
+
+_UNTOLD = ("-D", "-I", "-o", "-c", "-M", "-isystem")
+
+
+def build(
+    lane: Lane, *, root: Path, cache: Path, log: Path, say: Callable[[str], None] = lambda _: None
+) -> Artifact:
+    """Build a lane's driver if anything that it depends on changed, and inspect it.
+
+    `root` is the project's folder, `cache` keeps build trees and toolchains
+    between runs, `log` receives all output.  Raises NotBuiltError if there is
+    no toolchain, BuildFailedError if there is one and it failed or made
+    something for another architecture, OutputError if nothing can be written.
+    """
+    start = time.monotonic()
+    folder = cache / "build" / lane.id
+    with holding(folder, say):
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_bytes(b"")
+            return _build(lane, root, cache, folder, log, say, start)
+        except OSError as error:
+            raise OutputError(f"cannot build in {folder}: {error.strerror}: {error.filename}") from error
+
+
+def _build(
+    lane: Lane, root: Path, cache: Path, folder: Path, log: Path, say: Callable[[str], None], start: float
+) -> Artifact:
+    backend = _BACKENDS[lane.target.backend]
+    configuration = _configuration(lane, backend, cache, folder, say)
+    source = root / lane.suite.kernels
+    if not (source / "CMakeLists.txt").is_file():
+        raise BuildFailedError(
+            f"{source}: there is no CMakeLists.txt; docs/driver.md says what a suite needs", "cmake", str(log)
+        )
+    tree = Tree(source=source, folder=folder, log=log, tools=find_tools())
+    entries = {
+        "HARNESS_BACKEND": lane.target.backend.value,
+        "HARNESS_ARCH": backend.expected_architecture(lane.target),
+        **configuration.entries,
+    }
+    rebuilt = tree.configure(entries)
+    rebuilt = tree.build() or rebuilt
+    driver = folder / source.name
+    found = None if rebuilt else recall_inspection(folder, driver)
+    if found is None:
+        found = _inspect(lane, backend, tree, driver)
+        remember_inspection(folder, driver, found)
+    return Artifact(
+        driver=driver,
+        sha256=found.sha256,
+        toolchain=configuration.toolchain,
+        flags=_flags(tree),
+        architectures=found.architectures,
+        census=found.census,
+        inputs=_inputs(tree, root),
+        log=log,
+        rebuilt=rebuilt,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _configuration(
+    lane: Lane, backend: Backend, cache: Path, folder: Path, say: Callable[[str], None]
+) -> Configuration:
+    request = request_of(lane.target)
+    known = recall_configuration(folder, request)
+    if known is not None:
+        return known
+    chosen = backend.configure(lane.target, cache, say)
+    remember_configuration(folder, request, chosen)
+    return chosen
+
+
+def _inspect(lane: Lane, backend: Backend, tree: Tree, driver: Path) -> Inspection:
+    """Look at the program; raises BuildFailedError unless it holds code for exactly the target."""
+    if not driver.is_file():
+        raise BuildFailedError(
+            f"the build made no program {driver.name}; the driver must be called like its folder",
+            f"{tree.tools.ninja} -C {tree.folder}",
+            str(tree.log),
+        )
+    architectures, wanted = backend.architectures(driver), backend.expected_architecture(lane.target)
+    if architectures != (wanted,):
+        raise BuildFailedError(
+            f"{driver}: holds code for {', '.join(architectures) or 'no device'}, not for {wanted} alone",
+            f"{tree.tools.ninja} -C {tree.folder}",
+            str(tree.log),
+        )
+    sanitizers = lane.target.sanitizers
+    census = take(tree.objects(), driver, sanitizers.on) if sanitizers is not None else None
+    return Inspection(sha256=sha256_of(driver), architectures=architectures, census=census)
+
+
+def _flags(tree: Tree) -> tuple[str, ...]:
+    """Flags that every compile command of the build has and that change what is made."""
+    common: list[str] | None = None
+    for entry in tree.commands():
+        words = shlex.split(entry["command"])[1:]
+        common = words if common is None else [word for word in common if word in words]
+    kept = [word for word in common or () if word.startswith("-") and not word.startswith(_UNTOLD)]
+    return tuple(dict.fromkeys(kept))
+
+
+def _inputs(tree: Tree, root: Path) -> dict[str, str]:
+    """SHA-256 of each file inside the project that the build read, by its path in the project."""
+    inside = sorted(path for path in tree.dependencies() if path.is_relative_to(root) and path.is_file())
+    return {
+        str(path.relative_to(root)): sha256_of(path)
+        for path in inside
+        if not path.is_relative_to(tree.folder)
+    }

@@ -1,0 +1,160 @@
+"""Driving CMake and Ninja: configure when something changed, build, and say what went wrong first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cmake as cmake_wheel
+import ninja as ninja_wheel
+
+from harness.build.toolchain import ask, first_error
+from harness.errors import BuildFailedError
+from harness.files import write_atomically
+from harness.process import end_group, tied_to_parent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_OLDEST_CMAKE = (3, 24)
+_KEY = "harness-key"
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The two programs that build."""
+
+    cmake: Path
+    ninja: Path
+
+
+def find_tools() -> Tools:
+    """The machine's CMake and Ninja where they are good enough, else those of the PyPI packages."""
+    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
+    if cmake is not None:
+        found = re.search(r"version (\d+)\.(\d+)", ask([cmake, "--version"])[1])
+        if found is None or (int(found.group(1)), int(found.group(2))) < _OLDEST_CMAKE:
+            cmake = None
+    return Tools(
+        cmake=Path(cmake or Path(cmake_wheel.CMAKE_BIN_DIR, "cmake")),
+        ninja=Path(ninja or Path(ninja_wheel.BIN_DIR, "ninja")),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A build tree of one lane."""
+
+    source: Path
+    folder: Path
+    log: Path
+    tools: Tools
+
+    def configure(self, entries: Mapping[str, str]) -> bool:
+        """Configure if the entries, the tools or the source folder differ from the last time; True if so.
+
+        Everything is built anew then: another compiler or flag concerns every
+        object.  Raises BuildFailedError.
+        """
+        wanted = json.dumps([str(self.source), str(self.tools.cmake), dict(entries)], sort_keys=True)
+        key = hashlib.sha256(wanted.encode()).hexdigest()
+        marker = self.folder / _KEY
+        if marker.exists() and marker.read_text() == key and (self.folder / "build.ninja").exists():
+            return False
+        shutil.rmtree(self.folder, ignore_errors=True)
+        command = [str(self.tools.cmake), "-G", "Ninja", "-S", str(self.source), "-B", str(self.folder)]
+        settings = {
+            "CMAKE_MAKE_PROGRAM": str(self.tools.ninja),
+            "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
+            **entries,
+        }
+        command += [f"-D{name}={value}" for name, value in settings.items()]
+        self._run(command)
+        write_atomically(marker, key)
+        return True
+
+    def build(self) -> bool:
+        """Build what changed; True if anything was.  Raises BuildFailedError."""
+        output = self._run([str(self.tools.ninja), "-C", str(self.folder)])
+        return "ninja: no work to do." not in output
+
+    def commands(self) -> list[dict[str, str]]:
+        """The compile commands as CMake wrote them."""
+        found: list[dict[str, str]] = json.loads((self.folder / "compile_commands.json").read_bytes())
+        return found
+
+    def objects(self) -> list[Path]:
+        """The object files that the compile commands make (`output` is missing before CMake 4)."""
+        found = []
+        for entry in self.commands():
+            words = shlex.split(entry["command"])
+            output = entry.get("output") or (words[words.index("-o") + 1] if "-o" in words else "")
+            if output:
+                found.append(Path(entry["directory"], output))
+        return found
+
+    def dependencies(self) -> set[Path]:
+        """Every file that the last build read, as Ninja knows it, and the CMake files."""
+        listed = subprocess.run(
+            [str(self.tools.ninja), "-C", str(self.folder), "-t", "deps"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        found = {self.folder / line.strip() for line in listed.splitlines() if line.startswith("    ")}
+        found |= {Path(entry["directory"], entry["file"]) for entry in self.commands()}
+        rules = subprocess.run(
+            [str(self.tools.ninja), "-C", str(self.folder), "-t", "query", "build.ninja"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        found |= {
+            self.folder / line.strip().removeprefix("| ") for line in rules.splitlines() if "CMake" in line
+        }
+        return {Path(os.path.normpath(path)) for path in found}
+
+    def _run(self, command: Sequence[str]) -> str:
+        """Run a step with its output appended to the log; its output if it succeeded."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            log.write(f"$ {' '.join(command)}\n".encode())
+            log.flush()
+            start = log.tell()
+            process = subprocess.Popen(
+                [*tied_to_parent(), *command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={**os.environ, "CLICOLOR_FORCE": "0", "NINJA_STATUS": "[%f/%t] "},
+            )
+            try:
+                status = process.wait()
+            except BaseException:
+                end_group(process, grace_s=0.2)
+                raise
+        with self.log.open("rb") as log:
+            log.seek(start)
+            output = log.read().decode(errors="backslashreplace")
+        if status != 0:
+            error = first_error(output) or f"{Path(command[0]).name} exited with {status}"
+            raise BuildFailedError(error, _failing_command(output) or " ".join(command), str(self.log))
+        return output
+
+
+def _failing_command(output: str) -> str:
+    """The command that Ninja prints below `FAILED:`."""
+    lines = output.splitlines()
+    for number, line in enumerate(lines[:-1]):
+        if line.startswith("FAILED:"):
+            return lines[number + 1].strip()
+    return ""

@@ -1,0 +1,74 @@
+"""CPU targets: g++ or clang++, with the sanitizers that the target asks for."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+from harness.build import codeobjects
+from harness.build.model import Configuration, Toolchain
+from harness.build.toolchain import Rejected, clangs, compiles, on_path, version_of
+from harness.errors import NotBuiltError
+from harness.words import SanitizerCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from harness.matrix import Sanitizers, Target
+
+INSTALL = "apt-get install g++"
+
+_OLDEST_CLANG = 14
+_PROBE = "#include <vector>\nint main(int n, char**) { std::vector<int> v(n); return v[0]; }\n"
+_MACHINES = {"x86_64": "x86-64", "arm64": "aarch64"}
+
+
+def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Configuration:
+    """Take the first compiler that links a program with the target's sanitizers; raises NotBuiltError."""
+    del cache, say
+    rejected = Rejected()
+    flags = compile_flags(target.sanitizers)
+    for compiler, origin in _candidates(target):
+        version = version_of(compiler)
+        error = compiles(compiler, _PROBE, flags) if version else "does not answer like a compiler"
+        if error:
+            rejected.add(compiler, error)
+            continue
+        kind = "clang++" if "clang" in compiler.name else "g++"
+        chain = Toolchain(kind=kind, compiler=compiler, version=version, origin=origin)
+        entries = {"CMAKE_CXX_COMPILER": str(compiler), "CMAKE_CXX_FLAGS": " ".join(flags)}
+        return Configuration(toolchain=chain, entries=entries)
+    wanted = f"the compiler {target.compiler}" if target.compiler else "a C++ compiler"
+    needed = f" with {', '.join(target.sanitizers.on)} sanitizers" if target.sanitizers else ""
+    raise NotBuiltError(rejected.text(f"no {wanted.partition(' ')[2]}{needed} was found"), INSTALL)
+
+
+def _candidates(target: Target) -> Iterator[tuple[Path, str]]:
+    if target.compiler is not None:
+        yield from ((path, "named by the target") for path in on_path([target.compiler]))
+        return
+    yield from ((path, "PATH") for path in on_path(["g++"]))
+    yield from ((path, "PATH") for path in clangs(_OLDEST_CLANG))
+
+
+def compile_flags(sanitizers: Sanitizers | None) -> list[str]:
+    """Flags for compiling and linking; a finding always ends the program."""
+    if sanitizers is None:
+        return ["-O2", "-g"]
+    flags = ["-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={','.join(sanitizers.on)}"]
+    # Without this UBSan prints its finding and the program exits with 0.
+    flags.append("-fno-sanitize-recover=all")
+    if SanitizerCheck.VPTR in sanitizers.off:
+        flags.append("-fno-sanitize=vptr")
+    return flags
+
+
+def architectures(driver: Path) -> tuple[str, ...]:
+    """The architecture of the program itself."""
+    return codeobjects.host(driver)
+
+
+def expected_architecture(target: Target) -> str:
+    """The target's architecture; by default this machine's."""
+    return target.arch or _MACHINES.get(platform.machine(), platform.machine())

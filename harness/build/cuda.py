@@ -1,0 +1,131 @@
+"""CUDA targets: the user's nvcc, else the one of NVIDIA's wheels, which are installed once."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.build import codeobjects
+from harness.build.model import Configuration, Toolchain
+from harness.build.toolchain import Rejected, ask, clangs, on_path, run_pip
+from harness.errors import NotBuiltError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from harness.matrix import Target
+
+WHEELS = "13.5.0"
+"""Release of `cuda-toolkit` whose metapackage pins all of its parts; 13.0.2 leaves two of them open."""
+
+_REQUIREMENT = f"cuda-toolkit[nvcc,cudart,cuobjdump,nvdisasm]=={WHEELS}"
+
+
+def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Configuration:
+    """Take the first nvcc that knows the target's architecture; raises NotBuiltError."""
+    rejected = Rejected()
+    host = _host_compiler(target)
+    for nvcc, origin in _candidates(cache, say, rejected):
+        version, error = _examine(nvcc, target)
+        if error:
+            rejected.add(nvcc, error)
+            continue
+        chain = Toolchain(kind="nvcc", compiler=nvcc, version=version, origin=origin)
+        return Configuration(
+            toolchain=chain,
+            entries={
+                "CMAKE_CXX_COMPILER": str(host),
+                "CMAKE_CUDA_COMPILER": str(nvcc),
+                "CMAKE_CUDA_HOST_COMPILER": str(host),
+                # Machine code for this architecture alone: without PTX nothing can be compiled later.
+                "CMAKE_CUDA_ARCHITECTURES": f"{_number(target)}-real",
+            },
+        )
+    raise NotBuiltError(
+        rejected.text(f"no nvcc for {target.arch} was found"), f"python -m pip install '{_REQUIREMENT}'"
+    )
+
+
+def _host_compiler(target: Target) -> Path:
+    names = [target.compiler] if target.compiler else ["g++"]
+    found = next(on_path(names), None) or (None if target.compiler else next(clangs(14), None))
+    if found is None:
+        raise NotBuiltError(f"no host compiler for nvcc ({', '.join(names)})", "apt-get install g++")
+    return found
+
+
+def _number(target: Target) -> str:
+    return (target.arch or "").removeprefix("sm_")
+
+
+def _examine(nvcc: Path, target: Target) -> tuple[str, str]:
+    """Version of an nvcc, and why it cannot be used ("" if it can)."""
+    status, said = ask([str(nvcc), "--version"])
+    release = re.search(r"release [\d.]+, V([\d.]+)", said)
+    if status != 0 or release is None:
+        return "", f"does not answer like nvcc ({said.splitlines()[-1] if said else f'exit status {status}'})"
+    status, known = ask([str(nvcc), "--list-gpu-arch"])
+    if status != 0 or f"compute_{_number(target)}" not in known.split():
+        return "", f"version {release.group(1)} does not know {target.arch}"
+    return release.group(1), ""
+
+
+def _candidates(cache: Path, say: Callable[[str], None], rejected: Rejected) -> Iterator[tuple[Path, str]]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(variable):
+            nvcc = Path(os.environ[variable], "bin", "nvcc")
+            if nvcc.exists():
+                yield nvcc, variable
+            else:
+                rejected.add(nvcc, f"does not exist, although {variable} is set")
+    yield from ((path, "PATH") for path in on_path(["nvcc"]))
+    yield from (
+        (path, str(path.parent.parent))
+        for path in sorted(Path("/usr/local").glob("cuda*/bin/nvcc"), reverse=True)
+    )
+    try:
+        yield _wheels(cache, say), f"PyPI wheels {WHEELS}"
+    except NotBuiltError as error:
+        rejected.add("the wheels from PyPI", error.reason)
+
+
+def _wheels(cache: Path, say: Callable[[str], None]) -> Path:
+    """Install the wheels into the cache if they are not there; raises NotBuiltError if that fails."""
+    folder = cache / "toolchains" / f"cuda-{WHEELS}"
+    nvcc = folder / "nvidia" / "cu13" / "bin" / "nvcc"
+    if nvcc.exists():
+        return nvcc
+    say(f"installing nvcc {WHEELS} from PyPI into {folder} (about 130 MB, once)")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".cuda-"))
+    except OSError as error:
+        raise NotBuiltError(f"cannot write to {folder.parent}: {error.strerror}", "") from error
+    log = folder.parent / f"cuda-{WHEELS}.log"
+    try:
+        status = run_pip(["install", "--no-input", "--target", str(scratch), _REQUIREMENT], log)
+        if status != 0:
+            raise NotBuiltError(f"pip could not install them, see {log}", "")
+        try:
+            scratch.rename(folder)
+        except OSError:
+            # Somebody else was faster; theirs is as good.
+            if not nvcc.exists():
+                raise NotBuiltError(f"cannot move the wheels to {folder}", "") from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return nvcc
+
+
+def architectures(driver: Path) -> tuple[str, ...]:
+    """Architectures of the cubins and PTX texts in the program."""
+    return codeobjects.cuda(driver)
+
+
+def expected_architecture(target: Target) -> str:
+    """The architecture that the target declares."""
+    return target.arch or ""
