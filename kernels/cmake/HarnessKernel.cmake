@@ -36,9 +36,10 @@ if(HARNESS_BACKEND STREQUAL "cuda")
   enable_language(CUDA)
 endif()
 
-set(harness_include_directory "${CMAKE_CURRENT_LIST_DIR}/../include")
+get_filename_component(harness_kernels "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+set(harness_include_directory "${harness_kernels}/include")
 # Only the imitated device needs code of its own; real ones have a runtime.
-set(harness_cpu_sources "${CMAKE_CURRENT_LIST_DIR}/../src/cpu.cpp" "${CMAKE_CURRENT_LIST_DIR}/../src/emulated.cpp")
+set(harness_cpu_sources "${harness_kernels}/src/cpu.cpp" "${harness_kernels}/src/emulated.cpp")
 
 # harness_kernel(<name> SOURCES <file>...): an executable of this name in the build folder.
 function(harness_kernel name)

@@ -1,5 +1,6 @@
 // Checks of the portability layer that need no kernel suite: prints each that fails.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -46,8 +47,8 @@ std::string order_under(const char* schedule) {
 
 void streams() {
   expect(order_under("eager") == "xaby||", "eager runs work as it is queued");
-  expect(order_under("lazy") == "||abxy", "lazy runs nothing before it is waited for, the first stream first");
-  expect(order_under("lazy-reversed") == "||xayb", "lazy-reversed prefers the second stream, but events hold");
+  expect(order_under("lazy") == "||abxy", "lazy waits, then runs the first stream first");
+  expect(order_under("lazy-reversed") == "||xayb", "lazy-reversed prefers the second, but events hold");
   expect(order_under("split") == "|abxy|", "split runs everything at a restore");
   expect(gpu::emulated::make_schedule("fast") == nullptr, "there is no other schedule");
 
@@ -106,7 +107,8 @@ void maths() {
     const int exponent = static_cast<int>(half >> 10 & 31U);
     const int mantissa = static_cast<int>(half & 0x3ffU);
     if (exponent == 31) continue;
-    const double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+    const double magnitude =
+        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
     const double value = (half & 0x8000U) != 0 ? -magnitude : magnitude;
     exact = exact && double{gpu::half_to_float(static_cast<std::uint16_t>(half))} == value;
   }

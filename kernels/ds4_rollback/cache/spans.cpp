@@ -5,7 +5,9 @@ namespace {
 
 constexpr std::uint32_t kWindowTensors = kTensors / 2;  // arrays 0-3 belong to ratio 4, 4-7 to 128
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kSpanAlignment - 1) / kSpanAlignment * kSpanAlignment; }
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kSpanAlignment - 1) / kSpanAlignment * kSpanAlignment;
+}
 
 /// Row of a ratio-128 tensor or of the raw ring that the token at `position` writes.
 std::uint32_t ring_row(const Shape& shape, std::uint32_t array, std::uint64_t position) {

@@ -32,7 +32,9 @@ std::string list(const std::vector<std::string>& elements) {
 
 Object& Object::text(std::string_view name, std::string_view value) { return raw(name, quoted(value)); }
 
-Object& Object::number(std::string_view name, std::uint64_t value) { return raw(name, std::to_string(value)); }
+Object& Object::number(std::string_view name, std::uint64_t value) {
+  return raw(name, std::to_string(value));
+}
 
 Object& Object::null(std::string_view name) { return raw(name, "null"); }
 

@@ -1,6 +1,5 @@
 #include "driver/options.h"
 
-#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -32,7 +31,8 @@ std::string mode(const std::string& text) {
 /// Arguments in order; every option at most once.
 class Reader {
  public:
-  Reader(int count, const char* const* arguments) : next_(arguments + (count > 0 ? 1 : 0)), end_(arguments + count) {}
+  Reader(int count, const char* const* arguments)
+      : next_(arguments + (count > 0 ? 1 : 0)), end_(arguments + count) {}
 
   bool more() const { return next_ != end_; }
 
@@ -115,7 +115,8 @@ Options parse_options(int count, const char* const* arguments) {
   if (command.empty()) throw UsageError(std::string(kCommands) + " is needed");
   const std::set<std::string> may = allowed(options.command);
   for (const std::string& name : given) {
-    if (may.count(name) == 0) throw UsageError(name + " does not go with " + command + "; allowed: " + joined(may));
+    if (may.count(name) != 0) continue;
+    throw UsageError(name + " does not go with " + command + "; allowed: " + joined(may));
   }
   if (options.dump && !options.only) throw UsageError("--dump needs --only KEY");
   if (options.dump && !options.json) throw UsageError("--dump needs --json FILE");

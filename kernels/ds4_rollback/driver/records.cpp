@@ -101,8 +101,8 @@ void Records::mismatch(const Transaction& transaction, const Mismatch& mismatch)
   line(object.done());
 }
 
-void Records::state(const Transaction& transaction, const HostState& state, const rollback::Counters& counters,
-                    const rollback::Shape& shape) {
+void Records::state(const Transaction& transaction, const HostState& state,
+                    const rollback::Counters& counters, const rollback::Shape& shape) {
   std::vector<std::string> tensors;
   for (std::uint32_t array = 0; array < rollback::kArrays; ++array) {
     tensors.push_back(hexadecimal(state.data(array), shape.bytes(array)));
@@ -134,6 +134,8 @@ std::string described(const Transaction& transaction, const Mismatch& mismatch) 
          " got=" + mismatch.got;
 }
 
-std::string device_json(const gpu::DeviceInfo& device) { return device_object(device, json::Object()).done(); }
+std::string device_json(const gpu::DeviceInfo& device) {
+  return device_object(device, json::Object()).done();
+}
 
 }  // namespace driver

@@ -39,6 +39,15 @@ Session::Session(const rollback::Shape& shape)
       reference_(shape),
       got_(shape) {}
 
+/// Queued work must not outlive the memory that it uses, also where an error ends the run.
+Session::~Session() {
+  try {
+    gpu::synchronize_device();
+  } catch (const gpu::Error&) {
+    return;  // the error that ended the run has already been reported
+  }
+}
+
 void Session::start(const Transaction& transaction) {
   transaction_ = transaction;
   recorded_ = "none";

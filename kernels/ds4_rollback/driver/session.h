@@ -30,6 +30,9 @@ struct Outcome {
 class Session {
  public:
   explicit Session(const rollback::Shape& shape);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
 
   /// Queues the upload of the transaction's initial image, so that a save that does not wait for what
   /// was queued before it saves the wrong bytes.

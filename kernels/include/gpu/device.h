@@ -96,7 +96,9 @@ inline void synchronize_device() { check(GPU_API(DeviceSynchronize)(), "synchron
 
 class DeviceMemory {
  public:
-  explicit DeviceMemory(std::size_t bytes) { check(GPU_API(Malloc)(&data_, bytes), "allocate device memory"); }
+  explicit DeviceMemory(std::size_t bytes) {
+    check(GPU_API(Malloc)(&data_, bytes), "allocate device memory");
+  }
   DeviceMemory(DeviceMemory&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
   DeviceMemory& operator=(DeviceMemory&&) = delete;
   ~DeviceMemory() {
@@ -203,7 +205,8 @@ inline std::string uuid_text(const char* bytes) {
   std::string text = "GPU-";
   for (int at = 0; at < 16; ++at) {
     char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(static_cast<unsigned char>(bytes[at])));
+    const auto byte = static_cast<unsigned char>(bytes[at]);
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(byte));
     text += digits;
     if (at == 3 || at == 5 || at == 7 || at == 9) text += '-';
   }
@@ -235,7 +238,9 @@ inline DeviceInfo describe_device(int index) {
 #endif
   char pci[32] = "";
   if (GPU_API(DeviceGetPCIBusId)(pci, sizeof pci, index) == GPU_API(Success)) device.pci = pci;
-  for (char& letter : device.pci) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& letter : device.pci) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
   return device;
 }
 
