@@ -42,7 +42,7 @@ def own_non_claims(qualification: Qualification) -> Iterator[str]:
     """What the program knows by itself that the lanes do not show."""
     for lane in qualification.lanes:
         if lane.built and not ran(lane):
-            yield f"anything about {lane.id} but its build: code for {', '.join(lane.architectures)}, never run"
+            yield f"{lane.id} beyond its build: code for {', '.join(lane.architectures)}, never run"
     emulated = [
         f"{mode.mode} on {lane.id}"
         for lane in qualification.lanes
