@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from harness.plan import Lane
 
 
+_PYTEST_FOUND_NOTHING = 5
+
+
 @dataclass(frozen=True, slots=True)
 class LaneRecord:
     """What is known of one lane: its evidence, or why there is none that can be read, and its rows."""
@@ -246,6 +249,8 @@ def _exit_reasons(evidence: Evidence, rows: Sequence[Row]) -> Iterable[_Reason]:
     status = evidence.exit_status
     if status is None or failing or status == 0 or evidence.state is State.INTERRUPTED:
         return
+    if status == _PYTEST_FOUND_NOTHING and not evidence.planned:
+        return
     said = f"was ended by signal {-status}" if status < 0 else f"exited with {status}"
     yield _Reason(LaneVerdict.FAILED, f"the runner {said} although no row failed")
 
@@ -262,7 +267,7 @@ def _run_reasons(evidence: Evidence, counts: Counts) -> Iterable[_Reason]:
     if evidence.state is State.INTERRUPTED:
         yield _Reason(LaneVerdict.INCOMPLETE, f"interrupted: {evidence.reason or 'the run was stopped'}")
     if evidence.state is State.FINISHED and counts.executed == 0:
-        yield _Reason(LaneVerdict.INCOMPLETE, "no case was executed")
+        yield _Reason(LaneVerdict.INCOMPLETE, evidence.reason or "no case was executed")
     if evidence.selection:
         yield _Reason(LaneVerdict.INCOMPLETE, f"only a part was selected: {' '.join(evidence.selection)}")
 

@@ -44,7 +44,7 @@ def lane_rows(folder: Path, evidence: Evidence) -> tuple[Row, ...]:
         return ()
     damage = ""
     try:
-        rows = list(read_junit(folder / JUNIT, evidence.lane))
+        rows = [row for row in read_junit(folder / JUNIT, evidence.lane) if _ended(row)]
     except DamagedReportError as error:
         rows = list(_from_results(folder / RESULTS, evidence.lane))
         damage = str(error)
@@ -65,6 +65,16 @@ def lane_rows(folder: Path, evidence: Evidence) -> tuple[Row, ...]:
     )
     order = {case.name: index for index, case in enumerate(evidence.planned)}
     return tuple(sorted(rows, key=lambda row: order.get(row.name, len(order))))
+
+
+def _ended(row: Row) -> bool:
+    """Whether the runner saw the case end.
+
+    When pytest is interrupted its JUnit file shows the case that was running
+    as a test case without a failure, which reads as passed.  What a case
+    observed is recorded only when it has ended.
+    """
+    return row.outcome is not Outcome.PASSED or row.recorded("ended") is not None
 
 
 def read_junit(path: Path, lane: str) -> Iterator[Row]:

@@ -166,7 +166,8 @@ def _begin_and_wait(project: Project, *command: str) -> subprocess.Popen[str]:
     hanging = project.root / "kernels/fake/hanging"
     process = project.start("nox", *command)
     for _ in range(1200):
-        if hanging.exists() and hanging.read_text():
+        rows = "".join(path.read_text() for path in project.root.glob("reports/runs/*/lanes/*/*/results.jsonl"))
+        if hanging.exists() and hanging.read_text() and rows.count("\n") == 2:
             return process
         time.sleep(0.05)
     process.kill()
@@ -190,13 +191,13 @@ def _alive(pid: str) -> bool:
 
 
 def test_an_interrupt_keeps_what_was_measured_and_reports_it(project: Project) -> None:
-    process = _begin_and_wait(project, "-s", "one", "two", "--", "--workers", "1")
+    process = _begin_and_wait(project, "-s", "one", "two", "--", "--workers", "2")
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130, output
     lane = project.lane("one/fake")
-    assert lane["counts"]["passed"] == 1
-    assert lane["counts"]["missing"] == 2
+    assert lane["counts"]["passed"] == 2
+    assert lane["counts"]["missing"] == 1
     assert lane["verdict"] == "incomplete"
     assert any("interrupted" in reason for reason in lane["reasons"])
     assert project.lane("two/fake")["reasons"] == ["not selected in this run"]
@@ -204,7 +205,7 @@ def test_an_interrupt_keeps_what_was_measured_and_reports_it(project: Project) -
 
 
 def test_a_killed_run_is_seen_as_dead(project: Project) -> None:
-    process = _begin_and_wait(project, "-s", "one", "--", "--workers", "1")
+    process = _begin_and_wait(project, "-s", "one", "--", "--workers", "2")
     process.kill()
     process.communicate(timeout=60)
     assert not (project.root / "reports/latest").exists()
@@ -212,7 +213,7 @@ def test_a_killed_run_is_seen_as_dead(project: Project) -> None:
     assert status == 3, output
     lane = project.lane("one/fake")
     assert "the lane died: its evidence was never completed" in lane["reasons"]
-    assert lane["counts"]["passed"] == 1, "what was measured before is still there"
+    assert lane["counts"]["passed"] == 2, "what was measured before is still there"
     _assert_all_gone(project)
 
 
@@ -294,7 +295,7 @@ def test_a_read_only_reports_folder_is_one_message(project: Project) -> None:
 
 
 @needs_mount
-@pytest.mark.parametrize("size_k", [8, 40, 80])
+@pytest.mark.parametrize("size_k", [8, 24, 40])
 def test_a_full_disk_is_said_and_never_green(project: Project, size_k: int) -> None:
     (project.root / "reports").mkdir()
     setup = f"mount -t tmpfs -o size={size_k}k tmpfs reports"

@@ -122,11 +122,18 @@ def _evidence(**changes: object) -> Evidence:
 
 
 def test_a_planned_case_without_a_row_is_missing(tmp_path: Path) -> None:
-    junit.write(junit.merged({"t/s": [Row("t/s", "sync/b", Outcome.PASSED)]}, {}), tmp_path / "junit.xml")
+    ended = Row("t/s", "sync/b", Outcome.PASSED, properties=(("ended", "1.0"),))
+    junit.write(junit.merged({"t/s": [ended]}, {}), tmp_path / "junit.xml")
     assert [(row.name, row.outcome) for row in junit.lane_rows(tmp_path, _evidence())] == [
         ("sync/a", Outcome.MISSING),
         ("sync/b", Outcome.PASSED),
     ]
+
+
+def test_a_case_that_was_interrupted_has_not_passed(tmp_path: Path) -> None:
+    """Pytest writes the running case without a failure when it is interrupted."""
+    junit.write(junit.merged({"t/s": [Row("t/s", "sync/b", Outcome.PASSED)]}, {}), tmp_path / "junit.xml")
+    assert {row.outcome for row in junit.lane_rows(tmp_path, _evidence())} == {Outcome.MISSING}
 
 
 def test_a_lane_that_left_nothing_is_not_green(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ _IN_A_PROCESS = """
 import pathlib, sys
 from harness.run.cases import LanePlan
 from harness.run.local import run_cases
-from harness.run.process import terminate_as_interrupt
+from harness.process import terminate_as_interrupt
 plan = LanePlan.model_validate_json(pathlib.Path(sys.argv[1]).read_bytes())
 with terminate_as_interrupt():
     done = run_cases(plan, keyword=None, workers=1, progress=lambda p: None)
