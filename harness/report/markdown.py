@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from harness.junit.write import visible
-from harness.report.words import by_concern, device_found, own_non_claims, ran
+from harness.report.words import by_concern, device_found, own_non_claims, ran, single_reason
 from harness.words import ClaimState, Execution, LaneVerdict
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ MOST_CHARACTERS = 60_000
 """Below the 65,536 that a comment or a check-run summary on GitHub may have."""
 
 _MOST_LINE = 600
+
+_MEMORY = {"not-asked": "kind not asked (no GPU runtime)"}
 
 
 def markdown(qualification: Qualification, *, limit: int = MOST_CHARACTERS) -> str:
@@ -65,7 +67,10 @@ def plain(text: str, most: int = _MOST_LINE) -> str:
     if len(line) > most:
         line = f"{line[: most - 1]}…"
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    return re.sub(r"([\\`*_\[\]|~#])", r"\\\1", line)
+    # An underscore inside a word is no markup, and sm_86 reads better without a backslash.
+    return re.sub(
+        r"[\\`*\[\]|~#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", lambda found: f"\\{found.group()}", line
+    )
 
 
 def code(text: str) -> str:
@@ -89,9 +94,9 @@ def _fenced(text: str) -> Iterator[str]:
 def _head(q: Qualification) -> Iterator[str]:
     yield f"## {q.verdict}: {plain(q.revision.short)}"
     yield ""
-    if q.reasons:
-        more = f" (and {len(q.reasons) - 1} more, see the lanes)" if len(q.reasons) > 1 else ""
-        yield f"**{plain(q.reasons[0])}**{more}"
+    reason = single_reason(q)
+    if reason:
+        yield f"**{plain(reason)}**"
         yield ""
     yield f"{q.created:%Y-%m-%d %H:%M} UTC, run {code(q.run)}, gpu-test-matrix {q.harness_version}"
 
@@ -122,10 +127,10 @@ def _lanes(q: Qualification) -> Iterator[str]:
             f"| {plain(lane.id)}{optional} | {plain(device_found(lane))} | {shown} | {exit_status} "
             f"| {_modes(lane)} | {verdict} |"
         )
-    yield ""
-    for lane in by_concern(q):
-        for reason in lane.reasons:
-            yield f"- {plain(lane.id)}: {plain(reason)}"
+    reasons = [(lane.id, reason) for lane in by_concern(q) if lane.not_run is None for reason in lane.reasons]
+    if reasons:
+        yield ""
+        yield from (f"- {plain(lane)}: {plain(reason)}" for lane, reason in reasons)
 
 
 def _modes(lane: LaneQualification) -> str:
@@ -137,7 +142,7 @@ def _modes(lane: LaneQualification) -> str:
 def _mode(mode: CopyModeResult) -> str:
     of = f" of {mode.required:,}" if mode.required is not None else ""
     emulated = " on an emulated stream" if mode.execution is Execution.EMULATED else ""
-    return f"{mode.mode}{emulated}: {mode.transactions:,}{of}, memory {plain(mode.memory)}"
+    return f"{mode.mode}{emulated}: {mode.transactions:,}{of}, memory {plain(_MEMORY.get(mode.memory, mode.memory))}"
 
 
 def _failures(q: Qualification) -> Iterator[str]:
@@ -179,8 +184,9 @@ def _established(q: Qualification) -> Iterator[str]:
         held = [
             claim for claim in lane.claims if claim.state is ClaimState.ESTABLISHED and lane.not_run is None
         ]
-        for claim in held:
-            yield f"- {plain(lane.id)}, {plain(claim.title)}: {plain(claim.reason)}"
+        if held:
+            yield f"- {plain(lane.id)}"
+            yield from (f"  - {plain(claim.title)}: {plain(claim.reason)}" for claim in held)
 
 
 def _not_claimed(q: Qualification) -> Iterator[str]:

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.junit.write import visible
-from harness.report.words import by_concern, counted, device_found
+from harness.report.words import by_concern, counted, device_found, single_reason
 from harness.words import LaneVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ def terminal_summary(
             f"  {qualification.revision.short}  {qualification.created:%Y-%m-%d %H:%M} UTC",
         )
     )
+    reason = single_reason(qualification)
+    if reason:
+        console.print(Text(_shown(reason)))
     for lane in by_concern(qualification):
         table = Table.grid(padding=(0, 2), expand=True)
         table.add_column(ratio=5, no_wrap=True, overflow="ellipsis")

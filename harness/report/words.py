@@ -38,11 +38,28 @@ def counted(lane: LaneQualification) -> str:
     return f"{lane.counts.executed}/{lane.counts.planned}" if lane.counts.planned else "not run"
 
 
+def single_reason(qualification: Qualification) -> str:
+    """One sentence for the verdict: what failed first, else what was not run, else what is not established."""
+    required = [lane for lane in qualification.lanes if lane.required]
+    failed = [lane for lane in required if lane.verdict is LaneVerdict.FAILED]
+    if failed:
+        others = f"; {len(failed) - 1} more required lane(s) failed" if len(failed) > 1 else ""
+        return f"{failed[0].id}: {failed[0].reasons[0]}{others}"
+    silent = [lane for lane in required if lane.verdict is LaneVerdict.INCOMPLETE and not ran(lane)]
+    parts = []
+    if silent:
+        names = ", ".join(lane.id for lane in silent)
+        parts.append(f"{len(silent)} required lane(s) not run: {names}")
+    partly = [lane for lane in required if lane.verdict is LaneVerdict.INCOMPLETE and ran(lane)]
+    parts.extend(f"{lane.id}: {lane.reasons[0]}" for lane in partly[:1])
+    return "; ".join(parts) or "; ".join(qualification.reasons)
+
+
 def own_non_claims(qualification: Qualification) -> Iterator[str]:
     """What the program knows by itself that the lanes do not show."""
-    for lane in qualification.lanes:
-        if lane.built and not ran(lane):
-            yield f"{lane.id} beyond its build: code for {', '.join(lane.architectures)}, never run"
+    unrun = [lane.id for lane in qualification.lanes if lane.built and not ran(lane)]
+    if unrun:
+        yield f"anything about {', '.join(unrun)} beyond being built and inspected"
     emulated = [
         f"{mode.mode} on {lane.id}"
         for lane in qualification.lanes
@@ -50,9 +67,9 @@ def own_non_claims(qualification: Qualification) -> Iterator[str]:
         if mode.execution is Execution.EMULATED and ran(lane)
     ]
     if emulated:
-        yield f"a real stream for {', '.join(emulated)}: an emulated stream was used"
+        yield f"a real stream for {', '.join(emulated)}: an emulated one was used"
     for lane in qualification.lanes:
-        if lane.switched_off:
+        if lane.switched_off and ran(lane):
             yield f"the checks {', '.join(lane.switched_off)} on {lane.id}: the matrix switches them off"
     hip = sorted({lane.arch for lane in qualification.lanes if lane.backend is Backend.HIP and lane.arch})
     if hip:
