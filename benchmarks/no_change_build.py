@@ -12,7 +12,6 @@ from pathlib import Path
 
 from harness.build import build
 from harness.matrixfile import load
-
 from harness.plan import all_lanes
 
 ROOT = Path(__file__).resolve().parent.parent

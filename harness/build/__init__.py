@@ -38,7 +38,8 @@ __all__ = ["Artifact", "Census", "Toolchain", "build"]
 
 _BACKENDS: dict[BackendName, Backend] = {BackendName.CPU: cpu, BackendName.CUDA: cuda, BackendName.HIP: hip}
 
-_UNTOLD = ("-D", "-I", "-o", "-c", "-M", "-isystem")
+_WITH_VALUE = ("-x", "-include")
+_UNTOLD = ("-forward-unknown", "-D", "-I", "-o", "-c", "-M", "-isystem")
 
 
 def build(
@@ -137,7 +138,14 @@ def _flags(tree: Tree) -> tuple[str, ...]:
     for entry in tree.commands():
         words = shlex.split(entry["command"])[1:]
         common = words if common is None else [word for word in common if word in words]
-    kept = [word for word in common or () if word.startswith("-") and not word.startswith(_UNTOLD)]
+    kept: list[str] = []
+    takes_value = ""
+    for word in common or ():
+        if takes_value:
+            kept.append(f"{takes_value} {word}")
+        elif word.startswith("-") and word not in _WITH_VALUE and not word.startswith(_UNTOLD):
+            kept.append(word)
+        takes_value = word if word in _WITH_VALUE else ""
     return tuple(dict.fromkeys(kept))
 
 

@@ -142,7 +142,8 @@ def _modes(lane: LaneQualification) -> str:
 def _mode(mode: CopyModeResult) -> str:
     of = f" of {mode.required:,}" if mode.required is not None else ""
     emulated = " on an emulated stream" if mode.execution is Execution.EMULATED else ""
-    return f"{mode.mode}{emulated}: {mode.transactions:,}{of}, memory {plain(_MEMORY.get(mode.memory, mode.memory))}"
+    memory = plain(_MEMORY.get(mode.memory, mode.memory))
+    return f"{mode.mode}{emulated}: {mode.transactions:,}{of}, memory {memory}"
 
 
 def _failures(q: Qualification) -> Iterator[str]:

@@ -39,7 +39,7 @@ def counted(lane: LaneQualification) -> str:
 
 
 def single_reason(qualification: Qualification) -> str:
-    """One sentence for the verdict: what failed first, else what was not run, else what is not established."""
+    """One sentence for the verdict: what failed first, else what was not run, else what is open."""
     required = [lane for lane in qualification.lanes if lane.required]
     failed = [lane for lane in required if lane.verdict is LaneVerdict.FAILED]
     if failed:

@@ -166,7 +166,8 @@ def _begin_and_wait(project: Project, *command: str) -> subprocess.Popen[str]:
     hanging = project.root / "kernels/fake/hanging"
     process = project.start("nox", *command)
     for _ in range(1200):
-        rows = "".join(path.read_text() for path in project.root.glob("reports/runs/*/lanes/*/*/results.jsonl"))
+        results = project.root.glob("reports/runs/*/lanes/*/*/results.jsonl")
+        rows = "".join(path.read_text() for path in results)
         if hanging.exists() and hanging.read_text() and rows.count("\n") == 2:
             return process
         time.sleep(0.05)
