@@ -31,6 +31,7 @@ from harness.evidence import (
     State,
     ToolchainRecord,
 )
+from harness.layout import CACHE
 from harness.run.case import base_environment
 from harness.run.cases import LanePlan
 from harness.run.driver import Devices, DriverError, Listing, list_cases, list_devices
@@ -197,9 +198,7 @@ class _Recorder:
     def _build(self) -> Artifact:
         lane, log = self.lane, self.folder / BUILD_LOG
         try:
-            artifact = build(
-                lane, root=self.root, cache=self.root / ".harness", log=log, say=self.console.say
-            )
+            artifact = build(lane, root=self.root, cache=self.root / CACHE, log=log, say=self.console.say)
         except NotBuiltError as error:
             raise _StopError(NotRun.NO_TOOLCHAIN, f"not built: {error.reason}", error.hint) from error
         except BuildFailedError as error:

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.evidence import Revision
+from harness.layout import OWN_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-OWN_OUTPUT = (".harness", "reports", ".nox", ".venv")
-"""Folders at the top of a project that this program or its environment writes: never part of the source."""
 
 _LARGE = 64 << 20
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from harness.errors import ConfigurationError
 from harness.evidence import FILE_NAME
 from harness.files import OutputError
+from harness.layout import REPORTS
 
-REPORTS = "reports"
-CACHE = ".harness"
 _LATEST = "latest"
 
 

@@ -7,7 +7,9 @@ the table below.
 from __future__ import annotations
 
 import shlex
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.build import cpu, cuda, hip
@@ -17,6 +19,7 @@ from harness.build.lock import holding
 from harness.build.model import Artifact, Backend, Census, Toolchain
 from harness.build.stamp import (
     Inspection,
+    identity_of,
     recall_configuration,
     recall_inspection,
     remember_configuration,
@@ -25,11 +28,11 @@ from harness.build.stamp import (
 )
 from harness.errors import BuildFailedError
 from harness.files import OutputError, sha256_of
+from harness.layout import OWN_OUTPUT
 from harness.words import Backend as BackendName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from harness.build.model import Configuration
     from harness.plan import Lane
@@ -79,7 +82,7 @@ def _build(
         "HARNESS_ARCH": backend.expected_architecture(lane.target),
         **configuration.entries,
     }
-    rebuilt = tree.configure(entries)
+    rebuilt = tree.configure(entries, identity_of(configuration))
     rebuilt = tree.build() or rebuilt
     driver = folder / source.name
     found = None if rebuilt else recall_inspection(folder, driver)
@@ -151,9 +154,12 @@ def _flags(tree: Tree) -> tuple[str, ...]:
 
 def _inputs(tree: Tree, root: Path) -> dict[str, str]:
     """SHA-256 of each file inside the project that the build read, by its path in the project."""
-    inside = sorted(path for path in tree.dependencies() if path.is_relative_to(root) and path.is_file())
+    environment = Path(sys.prefix)
+    inside = {
+        path.relative_to(root): path
+        for path in tree.dependencies()
+        if path.is_relative_to(root) and not path.is_relative_to(environment) and path.is_file()
+    }
     return {
-        str(path.relative_to(root)): sha256_of(path)
-        for path in inside
-        if not path.is_relative_to(tree.folder)
+        str(name): sha256_of(path) for name, path in sorted(inside.items()) if name.parts[0] not in OWN_OUTPUT
     }

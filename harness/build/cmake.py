@@ -20,6 +20,7 @@ from harness.build.toolchain import ask, first_error
 from harness.errors import BuildFailedError
 from harness.files import write_atomically
 from harness.process import end_group, tied_to_parent
+from harness.reaper import reaping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,13 +59,17 @@ class Tree:
     log: Path
     tools: Tools
 
-    def configure(self, entries: Mapping[str, str]) -> bool:
-        """Configure if the entries, the tools or the source folder differ from the last time; True if so.
+    def configure(self, entries: Mapping[str, str], identity: Sequence[str] = ()) -> bool:
+        """Configure if entries, compilers, tools or source folder differ from the last time; True if so.
+
+        `identity` tells the compilers' files apart.
 
         Everything is built anew then: another compiler or flag concerns every
         object.  Raises BuildFailedError.
         """
-        wanted = json.dumps([str(self.source), str(self.tools.cmake), dict(entries)], sort_keys=True)
+        wanted = json.dumps(
+            [str(self.source), str(self.tools.cmake), dict(entries), *identity], sort_keys=True
+        )
         key = hashlib.sha256(wanted.encode()).hexdigest()
         marker = self.folder / _KEY
         if marker.exists() and marker.read_text() == key and (self.folder / "build.ninja").exists():
@@ -129,19 +134,21 @@ class Tree:
             log.write(f"$ {' '.join(command)}\n".encode())
             log.flush()
             start = log.tell()
-            process = subprocess.Popen(
-                [*tied_to_parent(), *command],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                env={**os.environ, "CLICOLOR_FORCE": "0", "NINJA_STATUS": "[%f/%t] "},
-            )
-            try:
-                status = process.wait()
-            except BaseException:
-                end_group(process, grace_s=0.2)
-                raise
+            # Ninja gives each compiler a process group of its own, which only the reaper reaches.
+            with reaping():
+                process = subprocess.Popen(
+                    [*tied_to_parent(), *command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                    env=_environment(),
+                )
+                try:
+                    status = process.wait()
+                except BaseException:
+                    end_group(process, grace_s=0.2)
+                    raise
         with self.log.open("rb") as log:
             log.seek(start)
             output = log.read().decode(errors="backslashreplace")
@@ -149,6 +156,25 @@ class Tree:
             error = first_error(output) or f"{Path(command[0]).name} exited with {status}"
             raise BuildFailedError(error, _failing_command(output) or " ".join(command), str(self.log))
         return output
+
+
+_NOT_INHERITED = frozenset(
+    [
+        *("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CUDAFLAGS", "HIPFLAGS"),
+        *("CC", "CXX", "CUDACXX", "CUDAHOSTCXX", "CUDAARCHS", "HIPCXX"),
+        *("NVCC_CCBIN", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"),
+        *("HIPCC_COMPILE_FLAGS_APPEND", "HIPCC_LINK_FLAGS_APPEND"),
+        *("CMAKE_BUILD_TYPE", "CMAKE_GENERATOR", "CMAKE_TOOLCHAIN_FILE", "NINJAFLAGS", "NINJA_STATUS"),
+        *("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD"),
+    ]
+)
+"""Variables that would change what is built without a trace in the cache entries or the key."""
+
+
+def _environment() -> dict[str, str]:
+    """Our environment without what changes a build behind its back, in a language that can be parsed."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
+    return {**kept, "LC_ALL": "C.UTF-8", "NINJA_STATUS": "[%f/%t] "}
 
 
 def _failing_command(output: str) -> str:

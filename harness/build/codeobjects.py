@@ -7,6 +7,7 @@ clang's offload bundles in `.hip_fatbin`.  What cannot be read is reported as
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,13 @@ _HOST = {"EM_X86_64": "x86-64", "EM_AARCH64": "aarch64"}
 
 _FATBIN_MAGIC = 0xBA55ED50
 _FATBIN_HEADER = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of all entries
-_FATBIN_ENTRY = struct.Struct(
-    "<HHIQIIHHI"
-)  # kind, …, header bytes, payload bytes, …, minor, major, architecture
+_FATBIN_ENTRY = struct.Struct("<HHIQIIHHI8xQ")
+"""Kind, …, bytes of this header, bytes of the payload, …, minor, major, architecture, …, flags."""
+_ARCH_SPECIFIC, _FAMILY_SPECIFIC = 1 << 20, 1 << 21
 _PTX, _CUBIN = 1, 2
 
 _BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
-_COMPRESSED_MAGIC = b"CCOB"
+_COMPRESSED = re.compile(rb"CCOB[\x01-\x03]\x00")
 _MOST_ENTRIES = 1024
 
 _AMDGPU = {
@@ -56,7 +57,12 @@ _AMDGPU = {
     0x58: "gfx1153",
     0x48: "gfx1200",
     0x4E: "gfx1201",
+    0x32: "gfx90c",
+    0x3E: "gfx1034",
+    0x49: "gfx1250",
+    0x5A: "gfx1251",
     0x51: "gfx9-generic",
+    0x5F: "gfx9-4-generic",
     0x52: "gfx10-1-generic",
     0x53: "gfx10-3-generic",
     0x54: "gfx11-generic",
@@ -126,19 +132,27 @@ def fatbin(data: bytes) -> Iterator[str]:
 def _fatbin_entries(data: bytes) -> Iterator[str]:
     offset = 0
     while offset + _FATBIN_ENTRY.size <= len(data):
-        kind, _, header, size, _, _, _, _, arch = _FATBIN_ENTRY.unpack_from(data, offset)
+        kind, _, header, size, _, _, _, _, arch, flags = _FATBIN_ENTRY.unpack_from(data, offset)
         if header < _FATBIN_ENTRY.size or offset + header + size > len(data):
             yield UNREADABLE
             return
         payload = data[offset + header : offset + header + size]
         if kind == _CUBIN:
             # A compressed cubin is no ELF file here; its entry's header names the architecture.
-            yield _cubin(payload) if payload.startswith(b"\x7fELF") else f"sm_{arch}"
+            name = _cubin(payload) if payload.startswith(b"\x7fELF") else f"sm_{arch}"
+            yield f"{name}{_suffix(flags)}" if name != UNREADABLE else name
         elif kind == _PTX:
-            yield f"compute_{arch}"
+            yield f"compute_{arch}{_suffix(flags)}"
         else:
             yield UNREADABLE
         offset += header + size
+
+
+def _suffix(flags: int) -> str:
+    """`a` for code of one architecture's own features, `f` for those of its family (sm_90a, sm_120f)."""
+    if flags & _ARCH_SPECIFIC:
+        return "a"
+    return "f" if flags & _FAMILY_SPECIFIC else ""
 
 
 def _cubin(data: bytes) -> str:
@@ -154,7 +168,7 @@ def _cubin(data: bytes) -> str:
 
 def bundles(data: bytes) -> Iterator[str]:
     """Architectures in the offload bundles of a section; `unreadable` for what is compressed or broken."""
-    if _COMPRESSED_MAGIC in data:
+    if _COMPRESSED.search(data):
         yield UNREADABLE
     start = data.find(_BUNDLE_MAGIC)
     if start < 0 and data.strip(b"\0"):

@@ -38,7 +38,7 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
         kind = "clang++" if "clang" in compiler.name else "g++"
         chain = Toolchain(kind=kind, compiler=compiler, version=version, origin=origin)
         entries = {"CMAKE_CXX_COMPILER": str(compiler), "CMAKE_CXX_FLAGS": " ".join(flags)}
-        return Configuration(toolchain=chain, entries=entries)
+        return Configuration(toolchain=chain, entries=entries, programs=(compiler,))
     wanted = f"the compiler {target.compiler}" if target.compiler else "a C++ compiler"
     needed = f" with {', '.join(target.sanitizers.on)} sanitizers" if target.sanitizers else ""
     raise NotBuiltError(rejected.text(f"no {wanted.partition(' ')[2]}{needed} was found"), INSTALL)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.build import codeobjects
+from harness.build.lock import holding
 from harness.build.model import Configuration, Toolchain
 from harness.build.toolchain import Rejected, ask, clangs, on_path, run_pip
 from harness.errors import NotBuiltError
@@ -44,6 +45,7 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
                 # Machine code for this architecture alone: without PTX nothing can be compiled later.
                 "CMAKE_CUDA_ARCHITECTURES": f"{_number(target)}-real",
             },
+            programs=(nvcc, host),
         )
     raise NotBuiltError(
         rejected.text(f"no nvcc for {target.arch} was found"), f"python -m pip install '{_REQUIREMENT}'"
@@ -69,7 +71,7 @@ def _examine(nvcc: Path, target: Target) -> tuple[str, str]:
     if status != 0 or release is None:
         return "", f"does not answer like nvcc ({said.splitlines()[-1] if said else f'exit status {status}'})"
     status, known = ask([str(nvcc), "--list-gpu-arch"])
-    if status != 0 or f"compute_{_number(target)}" not in known.split():
+    if status != 0 or f"compute_{_number(target).rstrip('af')}" not in known.split():
         return "", f"version {release.group(1)} does not know {target.arch}"
     return release.group(1), ""
 
@@ -99,6 +101,11 @@ def _wheels(cache: Path, say: Callable[[str], None]) -> Path:
     nvcc = folder / "nvidia" / "cu13" / "bin" / "nvcc"
     if nvcc.exists():
         return nvcc
+    with holding(folder, say):
+        return nvcc if nvcc.exists() else _install_wheels(folder, nvcc, say)
+
+
+def _install_wheels(folder: Path, nvcc: Path, say: Callable[[str], None]) -> Path:
     say(f"installing nvcc {WHEELS} from PyPI into {folder} (about 130 MB, once)")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -110,12 +117,9 @@ def _wheels(cache: Path, say: Callable[[str], None]) -> Path:
         status = run_pip(["install", "--no-input", "--target", str(scratch), _REQUIREMENT], log)
         if status != 0:
             raise NotBuiltError(f"pip could not install them, see {log}", "")
-        try:
-            scratch.rename(folder)
-        except OSError:
-            # Somebody else was faster; theirs is as good.
-            if not nvcc.exists():
-                raise NotBuiltError(f"cannot move the wheels to {folder}", "") from None
+        scratch.rename(folder)
+    except OSError as error:
+        raise NotBuiltError(f"cannot move the wheels to {folder}: {error.strerror}", "") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return nvcc

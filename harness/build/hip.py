@@ -68,6 +68,7 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
                 "HARNESS_HIP_FLAGS": shlex.join(route.compile),
                 "HARNESS_HIP_LINK": shlex.join(route.link),
             },
+            programs=(route.compiler,),
         )
     raise NotBuiltError(rejected.text(f"no HIP compiler for {target.arch} was found"), _install())
 

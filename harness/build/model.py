@@ -25,10 +25,15 @@ class Toolchain:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """A toolchain for one target and the CMake cache entries that make it build for exactly that target."""
+    """A toolchain for one target and the CMake cache entries that make it build for exactly that target.
+
+    `programs` are the files that compile: where one of them changes,
+    everything is built anew.
+    """
 
     toolchain: Toolchain
     entries: Mapping[str, str]
+    programs: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,8 @@ class _FileState(_Record):
 
 class _Chosen(_Record):
     request: str
-    compiler: _FileState
+    compiler: str
+    programs: tuple[_FileState, ...]
     kind: str
     version: str
     origin: str
@@ -84,28 +85,35 @@ def request_of(target: Target) -> str:
 def recall_configuration(tree: Path, request: str) -> Configuration | None:
     """The configuration that was chosen for the same request, if its compiler's file has not changed."""
     chosen = _load(tree, "toolchain", _Chosen)
-    if chosen is None or chosen.request != request or not chosen.compiler.holds:
+    if chosen is None or chosen.request != request or not all(state.holds for state in chosen.programs):
         return None
     chain = Toolchain(
-        kind=chosen.kind, compiler=Path(chosen.compiler.path), version=chosen.version, origin=chosen.origin
+        kind=chosen.kind, compiler=Path(chosen.compiler), version=chosen.version, origin=chosen.origin
     )
-    return Configuration(toolchain=chain, entries=chosen.entries)
+    programs = tuple(Path(state.path) for state in chosen.programs)
+    return Configuration(toolchain=chain, entries=chosen.entries, programs=programs)
 
 
 def remember_configuration(tree: Path, request: str, configuration: Configuration) -> None:
     """Keep a choice for the next build; raises OutputError."""
     chain = configuration.toolchain
-    state = _FileState.of(chain.compiler)
-    if state is not None:
-        chosen = _Chosen(
-            request=request,
-            compiler=state,
-            kind=chain.kind,
-            version=chain.version,
-            origin=chain.origin,
-            entries=dict(configuration.entries),
-        )
-        _save(tree, "toolchain", chosen)
+    states = [state for path in configuration.programs if (state := _FileState.of(path)) is not None]
+    chosen = _Chosen(
+        request=request,
+        compiler=str(chain.compiler),
+        programs=tuple(states),
+        kind=chain.kind,
+        version=chain.version,
+        origin=chain.origin,
+        entries=dict(configuration.entries),
+    )
+    _save(tree, "toolchain", chosen)
+
+
+def identity_of(configuration: Configuration) -> list[str]:
+    """Tell apart every two states of the files that compile, as part of a build tree's key."""
+    states = [_FileState.of(path) for path in configuration.programs]
+    return [state.model_dump_json() for state in states if state is not None]
 
 
 @dataclass(frozen=True, slots=True)

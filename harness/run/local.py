@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import harness
 from harness.files import write_atomically
 from harness.process import end_group, tied_to_parent
+from harness.reaper import reaping
 from harness.run.cases import PLAN, RESULTS, SELECTED, LanePlan
-from harness.run.reaper import reaping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
