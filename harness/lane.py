@@ -31,6 +31,7 @@ from harness.evidence import (
     State,
     ToolchainRecord,
 )
+from harness.files import sha256_of
 from harness.layout import CACHE
 from harness.run.case import base_environment
 from harness.run.cases import LanePlan
@@ -165,6 +166,7 @@ class _Recorder:
         self.options = options
         self.console = console
         self.current = current
+        self.oracle = root / lane.suite.kernels / "oracle.py"
         self.environment = {**base_environment(), **sanitizer.environment(lane.target)}
         if lane.target.backend is Backend.CPU:
             # A CPU lane must not find a GPU by accident.
@@ -210,7 +212,10 @@ class _Recorder:
             f"{lane.id}: {how} for {_built_for(artifact)} with {artifact.toolchain.kind} "
             f"{artifact.toolchain.version} in {artifact.seconds:.1f} s"
         )
-        self.update(build=_build_record(artifact, self.root), inputs=dict(artifact.inputs))
+        inputs = dict(artifact.inputs)
+        if self.oracle.is_file():
+            inputs[_relative(self.oracle, self.root)] = sha256_of(self.oracle)
+        self.update(build=_build_record(artifact, self.root), inputs=inputs)
         self.observe(_observe_native(lane, artifact))
         return artifact
 
@@ -266,7 +271,6 @@ class _Recorder:
     def _run(self, artifact: Artifact, chosen: DeviceRecord, planned: tuple[CaseRecord, ...]) -> None:
         lane = self.lane
         gpu = lane.target.backend is not Backend.CPU
-        oracle = self.root / lane.suite.kernels / "oracle.py"
         plan = LanePlan(
             lane=lane.id,
             cases=planned,
@@ -276,7 +280,7 @@ class _Recorder:
             environment=self.environment,
             timeout_s=self.options.timeout_s or lane.suite.timeout_s,
             nonce=self.current.nonce,
-            oracle=oracle if oracle.is_file() else None,
+            oracle=self.oracle if self.oracle.is_file() else None,
             folder=self.folder,
             reproduce=f"nox -s {lane.session} -- --case",
         )

@@ -108,24 +108,18 @@ class Tree:
 
     def dependencies(self) -> set[Path]:
         """Every file that the last build read, as Ninja knows it, and the CMake files."""
-        listed = subprocess.run(
-            [str(self.tools.ninja), "-C", str(self.folder), "-t", "deps"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-        found = {self.folder / line.strip() for line in listed.splitlines() if line.startswith("    ")}
+        listed = self._ask("deps").splitlines()
+        found = {self.folder / line.strip() for line in listed if line.startswith("    ")}
         found |= {Path(entry["directory"], entry["file"]) for entry in self.commands()}
-        rules = subprocess.run(
-            [str(self.tools.ninja), "-C", str(self.folder), "-t", "query", "build.ninja"],
-            capture_output=True,
-            text=True,
-            check=False,
-        ).stdout
-        found |= {
-            self.folder / line.strip().removeprefix("| ") for line in rules.splitlines() if "CMake" in line
-        }
+        names = (line.strip().removeprefix("| ") for line in self._ask("query", "build.ninja").splitlines())
+        found |= {self.folder / name for name in names if name.endswith((".cmake", "CMakeLists.txt"))}
         return {Path(os.path.normpath(path)) for path in found}
+
+    def _ask(self, *question: str) -> str:
+        command = [str(self.tools.ninja), "-C", str(self.folder), "-t", *question]
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="surrogateescape", check=False
+        ).stdout
 
     def _run(self, command: Sequence[str]) -> str:
         """Run a step with its output appended to the log; its output if it succeeded."""
