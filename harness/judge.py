@@ -207,7 +207,7 @@ def _worst(reasons: Sequence[_Reason]) -> LaneVerdict:
 
 
 def _row_reasons(rows: Sequence[Row], counts: Counts, evidence: Evidence) -> Iterable[_Reason]:
-    failing = [row for row in rows if row.outcome in FAILING]
+    failing = sorted((row for row in rows if row.outcome in FAILING), key=lambda row: row.sweep_order)
     if failing:
         first = failing[0]
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
@@ -393,7 +393,7 @@ def _failures(rows: Sequence[Row]) -> tuple[Failure, ...]:
             details=row.text,
             reproduce=tuple(value for key, value in row.properties if key == "reproduce"),
         )
-        for row in rows
+        for row in sorted(rows, key=lambda row: row.sweep_order)
         if row.outcome in FAILING
     )
 

@@ -282,6 +282,7 @@ class _Recorder:
             nonce=self.current.nonce,
             oracle=self.oracle if self.oracle.is_file() else None,
             folder=self.folder,
+            root=self.root,
             reproduce=f"nox -s {lane.session} -- --case",
         )
         workers = 1 if gpu else self.options.workers or _cores()

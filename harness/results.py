@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 
 from harness.words import Execution, Outcome
@@ -40,6 +42,20 @@ class Row:
         return next((value for key, value in self.properties if key == name), None)
 
     @property
+    def sweep_order(self) -> tuple[float, ...]:
+        """Where the first failing transaction of this row stands in the sweep; rows without one come last.
+
+        Numbers of the transaction's key in their order, as (pos, q, accepted).
+        """
+        numbers = re.findall(r"\d+", self.recorded("first_failure") or "")
+        return tuple(float(number) for number in numbers) or (math.inf,)
+
+    @property
     def execution(self) -> Execution:
         """Whether the case ran on the thing itself; rows that do not say are real."""
         return Execution(self.recorded("execution") or Execution.REAL)
+
+
+def without_worker(text: str) -> str:
+    """Leave out the first line of a test's text if it is xdist's `[gw0] linux -- Python …`."""
+    return text.partition("\n")[2] if re.match(r"\[gw\d+\] ", text) else text

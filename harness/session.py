@@ -134,12 +134,14 @@ class _Terminal:
     """Progress for people: one line that renews itself on a terminal, plain lines now and then elsewhere."""
 
     _EVERY_S = 15.0
+    _MOST_FAILURES = 5
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._live = stream.isatty()
         self._shown = ""
         self._last = time.monotonic()
+        self._failures = 0
 
     def say(self, text: str) -> None:
         self.end()
@@ -147,7 +149,11 @@ class _Terminal:
 
     def progress(self, lane: str, progress: Progress) -> None:
         if progress.last_failure:
-            self.say(f"{lane}: FAILED {progress.last_failure}")
+            self._failures += 1
+            if self._failures <= self._MOST_FAILURES:
+                self.say(f"{lane}: FAILED {progress.last_failure}")
+            elif self._failures == self._MOST_FAILURES + 1:
+                self.say(f"{lane}: further failures are in the report")
         failed = f", {progress.failed} failed" if progress.failed else ""
         text = f"{lane}: {progress.done}/{progress.total} cases{failed}, {progress.seconds:.0f} s"
         if self._live:

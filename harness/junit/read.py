@@ -15,7 +15,7 @@ from junitparser.xunit2 import JUnitXml, TestSuite
 from lxml import etree
 
 from harness.evidence import State
-from harness.results import Row
+from harness.results import Row, without_worker
 from harness.words import Outcome
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _row(lane: str, case: Any) -> Row:
         outcome=outcome,
         seconds=case.time,
         message=message,
-        text="\n".join(text for text in texts if text),
+        text="\n".join(without_worker(text) for text in texts if text),
         properties=tuple((str(p.name), str(p.value)) for p in case.properties()),
     )
 

@@ -127,7 +127,8 @@ def _lanes(q: Qualification) -> Iterator[str]:
             f"| {plain(lane.id)}{optional} | {plain(device_found(lane))} | {shown} | {exit_status} "
             f"| {_modes(lane)} | {verdict} |"
         )
-    reasons = [(lane.id, reason) for lane in by_concern(q) if lane.not_run is None for reason in lane.reasons]
+    told = [lane for lane in by_concern(q) if ran(lane) or lane.verdict is LaneVerdict.FAILED]
+    reasons = [(lane.id, reason) for lane in told for reason in lane.reasons]
     if reasons:
         yield ""
         yield from (f"- {plain(lane)}: {plain(reason)}" for lane, reason in reasons)
@@ -167,12 +168,12 @@ def _failures(q: Qualification) -> Iterator[str]:
 
 def _not_established(q: Qualification) -> Iterator[str]:
     for lane in q.lanes:
-        if lane.not_run is not None or not lane.claims:
+        if not ran(lane):
             hint = f" To install it: {code(lane.hint)}" if lane.hint else ""
             yield f"- {plain(lane.id)}: nothing; {plain(lane.reasons[0] if lane.reasons else '')}.{hint}"
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for lane in q.lanes:
-        for claim in lane.claims if lane.not_run is None else ():
+        for claim in lane.claims if ran(lane) else ():
             if claim.state in (ClaimState.NOT_ESTABLISHED, ClaimState.CONTRADICTED):
                 groups[(claim.state, claim.title, claim.reason)].append(lane.id)
     for (state, title, reason), lanes in groups.items():
@@ -182,9 +183,7 @@ def _not_established(q: Qualification) -> Iterator[str]:
 
 def _established(q: Qualification) -> Iterator[str]:
     for lane in q.lanes:
-        held = [
-            claim for claim in lane.claims if claim.state is ClaimState.ESTABLISHED and lane.not_run is None
-        ]
+        held = [claim for claim in lane.claims if claim.state is ClaimState.ESTABLISHED and ran(lane)]
         if held:
             yield f"- {plain(lane.id)}"
             yield from (f"  - {plain(claim.title)}: {plain(claim.reason)}" for claim in held)

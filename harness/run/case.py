@@ -50,6 +50,7 @@ class CaseRun:
     nonce: str
     oracle: Path | None
     folder: Path
+    root: Path
 
     @property
     def records(self) -> Path:
@@ -67,10 +68,13 @@ class CaseRun:
         return [str(self.driver), "--run", self.case.name, *device, *options]
 
     def shell(self, *options: str) -> str:
-        """The same as a line for a shell, with the variables that matter."""
+        """The same as a line for a shell in the project's folder, with the variables that matter."""
         names = sorted(name for name in self.environment if name.endswith("SAN_OPTIONS"))
         variables = [f"{name}={shlex.quote(self.environment[name])}" for name in names]
-        return " ".join([*variables, shlex.join(self.command(*options))])
+        program, *rest = self.command(*options)
+        if self.driver.is_relative_to(self.root):
+            program = f"./{self.driver.relative_to(self.root)}"
+        return " ".join([*variables, shlex.join([program, *rest])])
 
 
 @dataclass(slots=True)
@@ -220,6 +224,8 @@ def _check_driver(
     if observed.mismatches or ended.status == 1:
         first = observed.mismatches[0] if observed.mismatches else {}
         only = ["--only", str(first["key"])] if "key" in first else []
+        if "key" in first:
+            report.add("first_failure", first["key"])
         report.add("reproduce", run.shell(*only))
         headline = str(first.get("text") or _last_line(said) or "the driver failed and did not say why")
         raise CaseFailedError(
@@ -264,6 +270,7 @@ def _check_oracle(run: CaseRun, observed: _Observed, report: CaseReport) -> None
 
 def _explain(run: CaseRun, first: Difference, report: CaseReport) -> str:
     """Run just the differing transaction again and ask the oracle for the byte."""
+    report.add("first_failure", first.key)
     report.add("reproduce", run.shell("--only", first.key, "--dump", "--json", "/dev/stdout"))
     again = run.folder / f"{run.case.name}.state.jsonl"
     process.run(

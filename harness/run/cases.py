@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from harness.evidence import CaseRecord
 from harness.files import write_atomically
+from harness.results import without_worker
 from harness.run.case import CaseFailedError, CaseReport, CaseRun, CaseSkippedError, run_case
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class LanePlan(BaseModel):
     nonce: str
     oracle: Path | None
     folder: Path
+    root: Path
     reproduce: str
 
     def case_run(self, case: CaseRecord) -> CaseRun:
@@ -57,6 +59,7 @@ class LanePlan(BaseModel):
             nonce=self.nonce,
             oracle=self.oracle,
             folder=self.folder / "cases",
+            root=self.root,
         )
 
 
@@ -117,6 +120,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         write_atomically(folder / SELECTED, json.dumps(names))
 
 
+def _text(report: pytest.TestReport) -> str:
+    """What a report says, without the line by which xdist names its worker."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    return without_worker(report.longreprtext)
+
+
 class _ResultsFile:
     """Appends each finished row to `results.jsonl`, in the process that sees all of them."""
 
@@ -130,7 +140,7 @@ class _ResultsFile:
             "name": report.nodeid.split("::", 1)[-1].rsplit("@", 1)[0],
             "outcome": report.outcome if report.when == "call" or report.outcome == "skipped" else "error",
             "seconds": report.duration,
-            "text": str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else report.longreprtext,
+            "text": _text(report),
             "properties": [[str(name), str(value)] for name, value in report.user_properties],
         }
         self._file.write(json.dumps(row) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -173,9 +174,7 @@ def test_the_table_of_outcomes_has_every_outcome() -> None:
         ),
     ],
 )
-def test_each_way_to_run(
-    changes: dict[str, object], rows: list[Row], expected: LaneVerdict, says: str
-) -> None:
+def test_each_way_to_run(changes: dict[str, Any], rows: list[Row], expected: LaneVerdict, says: str) -> None:
     found, reason = verdict(LaneRecord(evidence(**changes), rows=rows))
     assert found is expected
     assert says in reason

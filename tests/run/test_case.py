@@ -42,6 +42,7 @@ def _run(driver: Path, name: str, tmp_path: Path, *, timeout_s: float = 60, orac
         nonce="fresh",
         oracle=path,
         folder=tmp_path / "cases",
+        root=tmp_path,
     )
 
 

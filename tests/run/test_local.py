@@ -53,6 +53,7 @@ def make_plan(driver: Path, folder: Path, *, lock: Path | None = None, timeout_s
         nonce="fresh",
         oracle=None,
         folder=folder,
+        root=folder.parent,
         reproduce="nox -s session -- --case",
     )
 
