@@ -32,7 +32,7 @@ from harness.layout import OWN_OUTPUT
 from harness.words import Backend as BackendName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from harness.build.model import Configuration
     from harness.plan import Lane
@@ -82,8 +82,7 @@ def _build(
         "HARNESS_ARCH": backend.expected_architecture(lane.target),
         **configuration.entries,
     }
-    rebuilt = tree.configure(entries, identity_of(configuration))
-    rebuilt = tree.build() or rebuilt
+    rebuilt = _make(tree, entries, identity_of(configuration))
     driver = folder / source.name
     found = None if rebuilt else recall_inspection(folder, driver)
     if found is None:
@@ -101,6 +100,24 @@ def _build(
         rebuilt=rebuilt,
         seconds=time.monotonic() - start,
     )
+
+
+def _make(tree: Tree, entries: Mapping[str, str], identity: list[str]) -> bool:
+    """Configure and build; True if anything was made.
+
+    A tree that Ninja itself cannot use, after a crash or a full disk, is made
+    again from nothing, once.
+    """
+    configured = tree.configure(entries, identity)
+    try:
+        return tree.build() or configured
+    except BuildFailedError as error:
+        if configured or not error.first_error.startswith("ninja: error"):
+            raise
+    tree.discard()
+    tree.configure(entries, identity)
+    tree.build()
+    return True
 
 
 def _configuration(

@@ -72,9 +72,10 @@ class Tree:
         )
         key = hashlib.sha256(wanted.encode()).hexdigest()
         marker = self.folder / _KEY
-        if marker.exists() and marker.read_text() == key and (self.folder / "build.ninja").exists():
+        whole = all((self.folder / name).exists() for name in ("build.ninja", "CMakeCache.txt"))
+        if whole and marker.exists() and marker.read_text() == key:
             return False
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.discard()
         command = [str(self.tools.cmake), "-G", "Ninja", "-S", str(self.source), "-B", str(self.folder)]
         settings = {
             "CMAKE_MAKE_PROGRAM": str(self.tools.ninja),
@@ -85,6 +86,10 @@ class Tree:
         self._run(command)
         write_atomically(marker, key)
         return True
+
+    def discard(self) -> None:
+        """Throw the tree away, so that the next `configure` begins anew."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def build(self) -> bool:
         """Build what changed; True if anything was.  Raises BuildFailedError."""

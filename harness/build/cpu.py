@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 INSTALL = "apt-get install g++"
 
+RECORD_FLAGS = "-grecord-command-line"
+"""Has clang record its flags in each object, as g++ does anyway: the census reads them."""
+
 _OLDEST_CLANG = 14
 _PROBE = "#include <vector>\nint main(int n, char**) { std::vector<int> v(n); return v[0]; }\n"
 _MACHINES = {"x86_64": "x86-64", "arm64": "aarch64"}
@@ -36,6 +39,8 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
             rejected.add(compiler, error)
             continue
         kind = "clang++" if "clang" in compiler.name else "g++"
+        if kind == "clang++":
+            flags = [*flags, RECORD_FLAGS]
         chain = Toolchain(kind=kind, compiler=compiler, version=version, origin=origin)
         entries = {"CMAKE_CXX_COMPILER": str(compiler), "CMAKE_CXX_FLAGS": " ".join(flags)}
         return Configuration(toolchain=chain, entries=entries, programs=(compiler,))

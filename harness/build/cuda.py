@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 WHEELS = "13.5.0"
 """Release of `cuda-toolkit` whose metapackage pins all of its parts; 13.0.2 leaves two of them open."""
 
+USUAL_ROOT = Path("/usr/local")
+"""Where NVIDIA's packages put `cuda-13.0` and the like."""
+
 _REQUIREMENT = f"cuda-toolkit[nvcc,cudart,cuobjdump,nvdisasm]=={WHEELS}"
 
 
@@ -86,8 +89,7 @@ def _candidates(cache: Path, say: Callable[[str], None], rejected: Rejected) -> 
                 rejected.add(nvcc, f"does not exist, although {variable} is set")
     yield from ((path, "PATH") for path in on_path(["nvcc"]))
     yield from (
-        (path, str(path.parent.parent))
-        for path in sorted(Path("/usr/local").glob("cuda*/bin/nvcc"), reverse=True)
+        (path, str(path.parent.parent)) for path in sorted(USUAL_ROOT.glob("cuda*/bin/nvcc"), reverse=True)
     )
     try:
         yield _wheels(cache, say), f"PyPI wheels {WHEELS}"

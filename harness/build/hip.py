@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.build import codeobjects
-from harness.build.cpu import compile_flags
+from harness.build.cpu import RECORD_FLAGS, compile_flags
 from harness.build.model import Configuration, Toolchain
 from harness.build.toolchain import Rejected, ask, clangs, first_error, major, on_path, version_of
 from harness.errors import NotBuiltError
@@ -57,7 +57,7 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
         host = compile_flags(target.sanitizers)
         if target.sanitizers is not None:
             # Device code for these architectures cannot be instrumented; the host's is.
-            host.append("-fno-gpu-sanitize")
+            host += ["-fno-gpu-sanitize", RECORD_FLAGS]
         return Configuration(
             toolchain=Toolchain(
                 kind=route.kind, compiler=route.compiler, version=version, origin=route.origin

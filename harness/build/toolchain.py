@@ -110,7 +110,7 @@ def first_error(text: str) -> str:
     """The first line of the output of a compiler, linker or CMake that is an error; "" if none is."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
-        if _ERROR.search(line) and not line.startswith(("FAILED:", "ninja:")):
+        if _ERROR.search(line) and not line.startswith(("FAILED:", "ninja:")) and "in function" not in line:
             if line.startswith("CMake Error"):
                 rest = [later.strip() for later in lines[number + 1 : number + 6] if later.strip()]
                 return " ".join([line.strip(), *rest[:2]])
