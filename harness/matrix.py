@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
@@ -29,7 +29,7 @@ _ARCHITECTURES: dict[Backend, tuple[str, str]] = {
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Device(_Model):
@@ -56,13 +56,32 @@ class Sanitizers(_Model):
 
     @model_validator(mode="after")
     def _compatible(self) -> Sanitizers:
+        for word in (*self.on, *self.off):
+            if (*self.on, *self.off).count(word) > 1:
+                raise ValueError(f"{word} is named twice")
         if {Sanitizer.ADDRESS, Sanitizer.THREAD} <= set(self.on):
             raise ValueError("address and thread cannot be built into one program: use two targets")
         return self
 
 
+def _architectures_by_backend(schema: dict[str, Any]) -> None:
+    """Say in the schema, too, which architectures belong to which backend, so that editors know."""
+    schema["allOf"] = [
+        {
+            "if": {"properties": {"backend": {"const": backend.value}}},
+            "then": {
+                "properties": {"arch": {"pattern": pattern}},
+                **({} if backend is Backend.CPU else {"required": ["arch"]}),
+            },
+        }
+        for backend, (pattern, _) in _ARCHITECTURES.items()
+    ]
+
+
 class Target(_Model):
     """A device as declared: what to build for, and what must be found there."""
+
+    model_config = ConfigDict(json_schema_extra=_architectures_by_backend)
 
     backend: Annotated[Backend, Field(description="what the target is programmed with")]
     arch: Annotated[str | None, Field(description="exact architecture; needed for cuda and hip")] = None
