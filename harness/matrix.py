@@ -12,11 +12,26 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+PCI_PATTERN = r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
+
+# Far more than any matrix has; they bound what a hostile or generated file can cost.
+MOST_NAMES = 500
+MOST_ENTRIES = 1000
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A target's or a suite's name: it becomes a folder, a nox session and a part of every row."""
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
@@ -38,9 +53,7 @@ class Device(_Model):
     name: Annotated[Text | None, Field(description="name as the runtime gives it; * and ? match")] = None
     pci: Annotated[
         str | None,
-        Field(
-            description="PCI address, 0000:01:00.0", pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
-        ),
+        Field(description="PCI address, 0000:01:00.0", pattern=PCI_PATTERN),
     ] = None
     uuid: Annotated[Text | None, Field(description="UUID as the runtime gives it")] = None
     min_memory_gib: Annotated[float | None, Field(description="least memory in GiB", gt=0)] = None
@@ -98,16 +111,28 @@ class Target(_Model):
         bool, Field(description="false: reported, but the overall verdict does not need it")
     ] = True
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Target:
-        pattern, examples = _ARCHITECTURES[self.backend]
-        if self.arch is None:
-            if self.backend is not Backend.CPU:
-                raise ValueError(f"a {self.backend} target needs arch ({examples})")
-        elif not re.fullmatch(pattern, self.arch):
-            raise ValueError(f"arch {self.arch!r} is not an architecture of {self.backend} ({examples})")
-        if self.sanitizers is not None and self.backend is Backend.CUDA:
+    @field_validator("arch")
+    @classmethod
+    def _of_backend(cls, arch: str | None, info: ValidationInfo) -> str | None:
+        # A backend that is wrong itself is not among the data.
+        backend = info.data.get("backend")
+        if arch is not None and backend is not None:
+            pattern, examples = _ARCHITECTURES[backend]
+            if not re.fullmatch(pattern, arch):
+                raise ValueError(f"{arch!r} is not an architecture of {backend}; allowed: {examples}")
+        return arch
+
+    @field_validator("sanitizers")
+    @classmethod
+    def _can_be_built(cls, sanitizers: Sanitizers | None, info: ValidationInfo) -> Sanitizers | None:
+        if sanitizers is not None and info.data.get("backend") is Backend.CUDA:
             raise ValueError("sanitizers of a cuda target are not supported; use a cpu target")
+        return sanitizers
+
+    @model_validator(mode="after")
+    def _complete(self) -> Target:
+        if self.arch is None and self.backend is not Backend.CPU:
+            raise ValueError(f"a {self.backend} target needs arch ({_ARCHITECTURES[self.backend][1]})")
         return self
 
 
@@ -170,7 +195,8 @@ class ContinuousIntegration(_Model):
     """What changes where the environment variable CI is set."""
 
     may_be_missing: Annotated[
-        tuple[Name, ...], Field(description="required targets whose device a CI machine need not have")
+        tuple[Name, ...],
+        Field(description="required targets whose device a CI machine need not have", max_length=MOST_NAMES),
     ] = ()
 
 
@@ -178,10 +204,18 @@ class Matrix(_Model):
     """The whole file."""
 
     version: Annotated[Literal[1], Field(description="version of this format")]
-    targets: Annotated[dict[Name, Target], Field(description="devices by name", min_length=1)]
-    suites: Annotated[dict[Name, Suite], Field(description="suites by name", min_length=1)]
-    expected_skips: Annotated[tuple[ExpectedSkip, ...], Field(description="skips that are known")] = ()
-    not_claimed: Annotated[tuple[Text, ...], Field(description="what the report says is not claimed")] = ()
+    targets: Annotated[
+        dict[Name, Target], Field(description="devices by name", min_length=1, max_length=MOST_NAMES)
+    ]
+    suites: Annotated[
+        dict[Name, Suite], Field(description="suites by name", min_length=1, max_length=MOST_NAMES)
+    ]
+    expected_skips: Annotated[
+        tuple[ExpectedSkip, ...], Field(description="skips that are known", max_length=MOST_ENTRIES)
+    ] = ()
+    not_claimed: Annotated[
+        tuple[Text, ...], Field(description="what the report says is not claimed", max_length=MOST_ENTRIES)
+    ] = ()
     ci: Annotated[ContinuousIntegration, Field(description="rules for continuous integration")] = (
         ContinuousIntegration()
     )
