@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.explain import name_of
 from harness.plan import all_lanes
-from harness.problems import Problem, did_you_mean, listed
+from harness.problems import Problem
+from harness.suggest import did_you_mean, listed
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -48,14 +49,18 @@ def name_problems(document: Document) -> Iterator[Problem]:
                 yield Problem(document.key((section, name)), text)
 
 
-def lane_problems(matrix: Matrix, document: Document) -> Iterator[Problem]:
-    """Check what needs the lanes: suites and skips without one, sessions whose names are taken."""
+def session_problems(matrix: Matrix, document: Document) -> Iterator[Problem]:
+    """Check that no session of the matrix takes the name of one that is built in."""
     for session, names in matrix.sessions.items():
         if session in BUILT_IN_SESSIONS:
             text = f"the nox session {session!r} is built in; name another one with the key 'session'"
             place: Path_ = ("targets", names[0])
             own = matrix.targets[names[0]].session is not None
             yield Problem(document.value((*place, "session")) if own else document.key(place), text)
+
+
+def lane_problems(matrix: Matrix, document: Document) -> Iterator[Problem]:
+    """Check what needs the lanes: their number, and suites and expected skips without one."""
     pairs = len(matrix.targets) * len(matrix.suites)
     if pairs > MOST_LANES:
         text = f"{pairs} pairs of target and suite; allowed: at most {MOST_LANES}"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from harness.matrix import NAME_PATTERN, PCI_PATTERN, Matrix
-from harness.problems import Problem, did_you_mean, listed, shown
+from harness.problems import Problem, shown
+from harness.suggest import did_you_mean, listed
 from harness.yamlread import typed
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _count(number: int, thing: str) -> str:
 def _found(kind: str, found: Any) -> str:
     """The value found; where YAML reads it as another type than a person may think, how and what to write."""
     if kind in ("too_short", "too_long") and isinstance(found, list | dict):
-        return str(len(found))
+        return _count(len(found), "value")
     if kind == "string_too_long":
         return f"{len(found)} characters"
     if kind == "string_type" and isinstance(found, bool | int | float):

@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,10 @@ from pydantic import (
 )
 
 from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from enum import StrEnum
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 PCI_PATTERN = r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
@@ -41,6 +45,20 @@ _ARCHITECTURES: dict[Backend, tuple[str, str]] = {
     Backend.HIP: (r"^gfx[0-9a-f]{3,4}$", "gfx1201, gfx1151, gfx942, …"),
     Backend.CPU: (r"^(x86-64|aarch64)$", "x86-64, aarch64"),
 }
+
+
+def _refuse_repetition(words: Sequence[StrEnum], of: str = "") -> None:
+    for word in words:
+        if words.count(word) > 1:
+            raise ValueError(f"{word} is named twice{of}")
+
+
+class NeedsKeyError(ValueError):
+    """An object is right as far as it goes and lacks a key that another of its keys asks for."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(text)
+        self.key = key
 
 
 class _Model(BaseModel):
@@ -67,11 +85,14 @@ class Sanitizers(_Model):
         tuple[SanitizerCheck, ...], Field(description="checks of theirs that are switched off")
     ] = ()
 
+    @field_validator("on", "off")
+    @classmethod
+    def _named_once(cls, words: tuple[StrEnum, ...]) -> tuple[StrEnum, ...]:
+        _refuse_repetition(words)
+        return words
+
     @model_validator(mode="after")
     def _compatible(self) -> Sanitizers:
-        for word in (*self.on, *self.off):
-            if (*self.on, *self.off).count(word) > 1:
-                raise ValueError(f"{word} is named twice")
         if {Sanitizer.ADDRESS, Sanitizer.THREAD} <= set(self.on):
             raise ValueError("address and thread cannot be built into one program: use two targets")
         return self
@@ -132,7 +153,8 @@ class Target(_Model):
     @model_validator(mode="after")
     def _complete(self) -> Target:
         if self.arch is None and self.backend is not Backend.CPU:
-            raise ValueError(f"a {self.backend} target needs arch ({_ARCHITECTURES[self.backend][1]})")
+            examples = _ARCHITECTURES[self.backend][1]
+            raise NeedsKeyError("arch", f"a {self.backend} target needs the key 'arch' ({examples})")
         return self
 
 
@@ -175,8 +197,7 @@ class Suite(_Model):
     @classmethod
     def _modes(cls, modes: dict[Backend, tuple[CopyMode, ...]]) -> dict[Backend, tuple[CopyMode, ...]]:
         for backend, of_backend in modes.items():
-            if len(set(of_backend)) != len(of_backend):
-                raise ValueError(f"a copy mode of {backend} is named twice")
+            _refuse_repetition(of_backend, of=f" for {backend}")
         if CopyMode.PINNED in modes.get(Backend.CPU, ()):
             raise ValueError("cpu has no page-locked memory to verify: pinned is not a mode of cpu lanes")
         return modes

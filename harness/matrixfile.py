@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from harness.crosschecks import first_of, lane_problems, name_problems, warnings
+from harness.crosschecks import first_of, lane_problems, name_problems, session_problems, warnings
 from harness.explain import explain, location_of
-from harness.matrix import Matrix
+from harness.matrix import Matrix, NeedsKeyError
 from harness.problems import MOST_SHOWN, MatrixError, Problem
 from harness.yamlread import YamlError, read
 
@@ -54,8 +54,10 @@ def load_with_warnings(path: Path, *, today: dt.date) -> LoadedMatrix:
     matrix, found = _validated(document)
     problems += found
     problems += first_of(name_problems(document), MOST_SHOWN)
-    if matrix is not None and not found:
-        problems += first_of(lane_problems(matrix, document), MOST_SHOWN)
+    if matrix is not None:
+        problems += first_of(session_problems(matrix, document), MOST_SHOWN)
+        if not found:
+            problems += first_of(lane_problems(matrix, document), MOST_SHOWN)
     if matrix is None or problems:
         raise MatrixError(path, problems)
     return LoadedMatrix(matrix, tuple(warning.line(path) for warning in warnings(matrix, document, today)))
@@ -97,6 +99,9 @@ def _is_echo(detail: Any, location: Path_, removed: set[Path_]) -> bool:
     """Whether an error is there only because something wrong was taken out before."""
     if detail["type"] == "missing":
         return location in removed
+    cause = detail.get("ctx", {}).get("error")
+    if isinstance(cause, NeedsKeyError):
+        return (*location, cause.key) in removed
     return detail["type"] == "too_short" and any(place[: len(location)] == location for place in removed)
 
 

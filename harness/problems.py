@@ -1,8 +1,7 @@
-"""Problems of a file the user wrote: where each is, what it is, and what may have been meant."""
+"""Problems of a file that a person wrote: where each is and what it is."""
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from harness.yamlread import Position
 
 # A screen can show no more, and the rest is mostly the same mistake again.
 MOST_SHOWN = 200
-
-# Beyond this, comparing one word with all the others costs more than a suggestion is worth.
-_MOST_COMPARED = 300
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -44,22 +40,6 @@ class MatrixError(ConfigurationError):
         if len(self.problems) > MOST_SHOWN:
             lines.append(f"{file}: and {len(self.problems) - MOST_SHOWN} more problems")
         super().__init__("\n".join(lines))
-
-
-def did_you_mean(word: str, allowed: Collection[str]) -> str:
-    """`; did you mean 'x'?` if one of the allowed words is close, else nothing."""
-    if len(allowed) > _MOST_COMPARED:
-        return ""
-    by_folded = {candidate.lower(): candidate for candidate in allowed}
-    close = difflib.get_close_matches(word[:100].lower(), by_folded, n=1)
-    return f"; did you mean {by_folded[close[0]]!r}?" if close else ""
-
-
-def listed(words: Collection[str]) -> str:
-    """Words for the end of "allowed:", shortened where there are very many."""
-    shown = list(words)[:20]
-    more = f", … ({len(words)} in all)" if len(words) > len(shown) else ""
-    return (", ".join(shown) or "none") + more
 
 
 def shown(value: Any) -> str:
