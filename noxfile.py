@@ -16,7 +16,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests of the program; arguments after -- go to pytest."""
     session.install(*CONSTRAINTS, "-e", ".[tests]")
     # The tests start runs of their own, which must not join this one.
-    session.run("python", "-m", "pytest", *session.posargs, env={"HARNESS_RUN": None})
+    session.run("python", "-m", "pytest", "-n", "auto", *session.posargs, env={"HARNESS_RUN": None})
 
 
 @nox.session(default=False)

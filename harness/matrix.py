@@ -10,13 +10,32 @@ import datetime as dt
 import re
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from enum import StrEnum
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+PCI_PATTERN = r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
+
+# Far more than any matrix has; they bound what a hostile or generated file can cost.
+MOST_NAMES = 500
+MOST_ENTRIES = 1000
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A target's or a suite's name: it becomes a folder, a nox session and a part of every row."""
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
@@ -26,6 +45,20 @@ _ARCHITECTURES: dict[Backend, tuple[str, str]] = {
     Backend.HIP: (r"^gfx[0-9a-f]{3,4}$", "gfx1201, gfx1151, gfx942, …"),
     Backend.CPU: (r"^(x86-64|aarch64)$", "x86-64, aarch64"),
 }
+
+
+def _refuse_repetition(words: Sequence[StrEnum], of: str = "") -> None:
+    for word in words:
+        if words.count(word) > 1:
+            raise ValueError(f"{word} is named twice{of}")
+
+
+class NeedsKeyError(ValueError):
+    """An object is right as far as it goes and lacks a key that another of its keys asks for."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(text)
+        self.key = key
 
 
 class _Model(BaseModel):
@@ -38,9 +71,7 @@ class Device(_Model):
     name: Annotated[Text | None, Field(description="name as the runtime gives it; * and ? match")] = None
     pci: Annotated[
         str | None,
-        Field(
-            description="PCI address, 0000:01:00.0", pattern=r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
-        ),
+        Field(description="PCI address, 0000:01:00.0", pattern=PCI_PATTERN),
     ] = None
     uuid: Annotated[Text | None, Field(description="UUID as the runtime gives it")] = None
     min_memory_gib: Annotated[float | None, Field(description="least memory in GiB", gt=0)] = None
@@ -54,11 +85,14 @@ class Sanitizers(_Model):
         tuple[SanitizerCheck, ...], Field(description="checks of theirs that are switched off")
     ] = ()
 
+    @field_validator("on", "off")
+    @classmethod
+    def _named_once(cls, words: tuple[StrEnum, ...]) -> tuple[StrEnum, ...]:
+        _refuse_repetition(words)
+        return words
+
     @model_validator(mode="after")
     def _compatible(self) -> Sanitizers:
-        for word in (*self.on, *self.off):
-            if (*self.on, *self.off).count(word) > 1:
-                raise ValueError(f"{word} is named twice")
         if {Sanitizer.ADDRESS, Sanitizer.THREAD} <= set(self.on):
             raise ValueError("address and thread cannot be built into one program: use two targets")
         return self
@@ -98,16 +132,29 @@ class Target(_Model):
         bool, Field(description="false: reported, but the overall verdict does not need it")
     ] = True
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Target:
-        pattern, examples = _ARCHITECTURES[self.backend]
-        if self.arch is None:
-            if self.backend is not Backend.CPU:
-                raise ValueError(f"a {self.backend} target needs arch ({examples})")
-        elif not re.fullmatch(pattern, self.arch):
-            raise ValueError(f"arch {self.arch!r} is not an architecture of {self.backend} ({examples})")
-        if self.sanitizers is not None and self.backend is Backend.CUDA:
+    @field_validator("arch")
+    @classmethod
+    def _of_backend(cls, arch: str | None, info: ValidationInfo) -> str | None:
+        # A backend that is wrong itself is not among the data.
+        backend = info.data.get("backend")
+        if arch is not None and backend is not None:
+            pattern, examples = _ARCHITECTURES[backend]
+            if not re.fullmatch(pattern, arch):
+                raise ValueError(f"{arch!r} is not an architecture of {backend}; allowed: {examples}")
+        return arch
+
+    @field_validator("sanitizers")
+    @classmethod
+    def _can_be_built(cls, sanitizers: Sanitizers | None, info: ValidationInfo) -> Sanitizers | None:
+        if sanitizers is not None and info.data.get("backend") is Backend.CUDA:
             raise ValueError("sanitizers of a cuda target are not supported; use a cpu target")
+        return sanitizers
+
+    @model_validator(mode="after")
+    def _complete(self) -> Target:
+        if self.arch is None and self.backend is not Backend.CPU:
+            examples = _ARCHITECTURES[self.backend][1]
+            raise NeedsKeyError("arch", f"a {self.backend} target needs the key 'arch' ({examples})")
         return self
 
 
@@ -150,8 +197,7 @@ class Suite(_Model):
     @classmethod
     def _modes(cls, modes: dict[Backend, tuple[CopyMode, ...]]) -> dict[Backend, tuple[CopyMode, ...]]:
         for backend, of_backend in modes.items():
-            if len(set(of_backend)) != len(of_backend):
-                raise ValueError(f"a copy mode of {backend} is named twice")
+            _refuse_repetition(of_backend, of=f" for {backend}")
         if CopyMode.PINNED in modes.get(Backend.CPU, ()):
             raise ValueError("cpu has no page-locked memory to verify: pinned is not a mode of cpu lanes")
         return modes
@@ -170,7 +216,8 @@ class ContinuousIntegration(_Model):
     """What changes where the environment variable CI is set."""
 
     may_be_missing: Annotated[
-        tuple[Name, ...], Field(description="required targets whose device a CI machine need not have")
+        tuple[Name, ...],
+        Field(description="required targets whose device a CI machine need not have", max_length=MOST_NAMES),
     ] = ()
 
 
@@ -178,10 +225,18 @@ class Matrix(_Model):
     """The whole file."""
 
     version: Annotated[Literal[1], Field(description="version of this format")]
-    targets: Annotated[dict[Name, Target], Field(description="devices by name", min_length=1)]
-    suites: Annotated[dict[Name, Suite], Field(description="suites by name", min_length=1)]
-    expected_skips: Annotated[tuple[ExpectedSkip, ...], Field(description="skips that are known")] = ()
-    not_claimed: Annotated[tuple[Text, ...], Field(description="what the report says is not claimed")] = ()
+    targets: Annotated[
+        dict[Name, Target], Field(description="devices by name", min_length=1, max_length=MOST_NAMES)
+    ]
+    suites: Annotated[
+        dict[Name, Suite], Field(description="suites by name", min_length=1, max_length=MOST_NAMES)
+    ]
+    expected_skips: Annotated[
+        tuple[ExpectedSkip, ...], Field(description="skips that are known", max_length=MOST_ENTRIES)
+    ] = ()
+    not_claimed: Annotated[
+        tuple[Text, ...], Field(description="what the report says is not claimed", max_length=MOST_ENTRIES)
+    ] = ()
     ci: Annotated[ContinuousIntegration, Field(description="rules for continuous integration")] = (
         ContinuousIntegration()
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from harness.errors import ConfigurationError
 from harness.matrix import session_of
+from harness.suggest import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,16 +122,28 @@ def _check(matrix: Matrix, wanted: Selection) -> None:
     lanes = all_lanes(matrix)
     for session in wanted.sessions:
         if session not in matrix.sessions:
-            raise ConfigurationError(_unknown("session", session, list(matrix.sessions)))
+            text = f"there is no session {session!r}; there are: {listed(matrix.sessions)}"
+            raise ConfigurationError(text + did_you_mean(session, list(matrix.sessions)))
+        if not any(lane.session == session for lane in lanes):
+            targets = ", ".join(matrix.sessions[session])
+            raise ConfigurationError(f"the session {session!r} has no lane: no suite runs on {targets}")
     for pattern in wanted.patterns:
         if not any(Selection(patterns=(pattern,)).reason(lane) for lane in lanes):
-            raise ConfigurationError(_unknown("lane", pattern, [lane.id for lane in lanes]))
+            raise ConfigurationError(_no_lane(matrix, pattern, [lane.id for lane in lanes]))
 
 
-def _unknown(what: str, found: str, there_are: list[str]) -> str:
-    close = difflib.get_close_matches(found, there_are, n=1)
-    mean = f"; did you mean {close[0]!r}?" if close else ""
-    return f"no {what} matches {found!r}; there are: {', '.join(there_are) or 'none'}{mean}"
+def _no_lane(matrix: Matrix, pattern: str, lanes: list[str]) -> str:
+    """Why a pattern matches no lane: it names a pair that is excluded, or nothing at all."""
+    selection = Selection(patterns=(pattern,))
+    for target_name, target in matrix.targets.items():
+        for suite_name, suite in matrix.suites.items():
+            pair = Lane(target_name, suite_name, target, suite)
+            if selection.reason(pair):
+                return (
+                    f"{pattern!r} matches no lane; {pair.id} is none: {_excluded(target_name, target, suite)}"
+                )
+    text = f"no lane matches {pattern!r}; there are: {listed(lanes)}"
+    return text + did_you_mean(pattern, [*lanes, *matrix.targets])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from harness.matrixfile import load
@@ -13,9 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from harness.plan import Entry
+    from harness.plan import Lane
 
 UNCOVERED = "-- no lane --"
+
+# Lanes of one value that are shown to people; `--json` names all.
+MOST_LANES = 6
 
 
 def show(path: Path, sessions: Sequence[str], patterns: Sequence[str], *, as_json: bool) -> int:
@@ -31,7 +36,7 @@ def show(path: Path, sessions: Sequence[str], patterns: Sequence[str], *, as_jso
 
 
 def as_data(planned: Plan, covered: Iterable[Coverage]) -> dict[str, Any]:
-    """The plan for programs: `lanes[]` and `coverage[]`."""
+    """The plan for programs (docs/matrix.md): `lanes[]` and `coverage[]`, in the order of the file."""
     return {
         "schema_version": 1,
         "lanes": [
@@ -53,28 +58,51 @@ def as_data(planned: Plan, covered: Iterable[Coverage]) -> dict[str, Any]:
     }
 
 
-def as_text(planned: Plan, covered: Iterable[Coverage]) -> str:
-    """The plan for people, at most 80 columns wide unless names are longer."""
+def as_text(planned: Plan, covered: Sequence[Coverage], width: int = 80) -> str:
+    """The plan for people, `width` columns wide; only a name can be longer than a line."""
     lines = ["lanes"]
-    width = max(len(entry.lane.id) for entry in planned.entries)
+    column = _column([entry.lane.id for entry in planned.entries], width)
     for entry in planned.entries:
         mark = "in " if entry.selected else "out"
-        lines.append(f"  {mark} {entry.lane.id:<{width}}  {entry.why}")
-        if entry.selected:
-            lines.append(f"      {'':<{width}}  {_what(entry)}")
-    lines.append("")
-    lines.append("coverage of what the matrix declares")
-    rows = list(covered)
-    kind_width = max(len(row.kind) for row in rows)
-    value_width = max(len(row.value) for row in rows)
-    for row in rows:
-        lanes = f"{len(row.lanes)} lane{'' if len(row.lanes) == 1 else 's'}" if row.lanes else UNCOVERED
-        lines.append(f"  {row.kind:<{kind_width}}  {row.value:<{value_width}}  {lanes}")
+        what = f"{_what(entry.lane)}; {entry.why}" if entry.selected else entry.why
+        lines += _row(f"  {mark}  ", entry.lane.id, column, what, width)
+    lines += ["", "coverage of what the matrix declares"]
+    column = _column([row.value for row in covered], width)
+    for kind, rows in itertools.groupby(covered, key=lambda row: row.kind):
+        lines.append(f"  {kind}")
+        for row in rows:
+            lines += _row("    ", row.value, column, _lanes(row.lanes), width)
     return "\n".join(lines) + "\n"
 
 
-def _what(entry: Entry) -> str:
-    lane = entry.lane
+def _column(names: Iterable[str], width: int) -> int:
+    """Width of the left column: that of the longest name, but no more than half a line."""
+    return min(max((len(name) for name in names), default=0), width // 2)
+
+
+def _row(start: str, name: str, column: int, text: str, width: int) -> list[str]:
+    """A name and a text beside it, broken into as many lines as that needs."""
+    beside = " " * (len(start) + column + 2)
+    broken = textwrap.wrap(
+        text,
+        width,
+        initial_indent=beside,
+        subsequent_indent=beside,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    if len(name) > column:
+        return [f"{start}{name}", *broken]
+    return [f"{start}{name:<{column}}  {broken[0].lstrip()}", *broken[1:]]
+
+
+def _lanes(lanes: Sequence[str]) -> str:
+    if not lanes:
+        return UNCOVERED
+    more = f", … ({len(lanes)} in all)" if len(lanes) > MOST_LANES else ""
+    return ", ".join(lanes[:MOST_LANES]) + more
+
+
+def _what(lane: Lane) -> str:
     required = "" if lane.target.required else ", optional"
-    where = lane.target.arch or lane.target.backend
-    return f"{where}: {', '.join(lane.copy_modes)}{required}"
+    return f"{lane.target.arch or lane.target.backend}: {', '.join(lane.copy_modes)}{required}"
