@@ -18,7 +18,7 @@ def did_you_mean(word: str, allowed: Collection[str]) -> str:
     """`; did you mean 'x'?` if one of the allowed words is close, else nothing."""
     if len(allowed) > _MOST_COMPARED:
         return ""
-    by_folded = {candidate.lower(): candidate for candidate in allowed}
+    by_folded = {candidate.lower(): candidate for candidate in reversed(list(allowed))}
     close = difflib.get_close_matches(word[:100].lower(), by_folded, n=1)
     return f"; did you mean {by_folded[close[0]]!r}?" if close else ""
 
