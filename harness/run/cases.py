@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from harness.evidence import CaseRecord
 from harness.files import write_atomically
 from harness.results import without_worker
-from harness.run.case import CaseFailedError, CaseReport, CaseRun, CaseSkippedError, run_case
+from harness.run.case import CaseFailedError, CaseReport, CaseRun, CaseSkippedError, load_oracle, run_case
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,9 +76,27 @@ class _PlanFile(pytest.File):
         plan = LanePlan.model_validate_json(self.path.read_bytes())
         for case in plan.cases:
             item: _CaseItem = _CaseItem.from_parent(self, name=case.name, plan=plan, case=case)
-            if plan.device_lock is not None:
-                item.add_marker(pytest.mark.xdist_group(plan.device_lock.name))
+            group = _group(plan, case)
+            if group is not None:
+                item.add_marker(pytest.mark.xdist_group(group))
             yield item
+
+
+def _group(plan: LanePlan, case: CaseRecord) -> str | None:
+    """Cases of one group run one after the other on one worker; None: wherever there is room.
+
+    A device has one group, so that its cases never overlap.  An oracle may
+    name the cases whose answers it computes once (docs/driver.md).
+    """
+    if plan.device_lock is not None:
+        return plan.device_lock.name
+    if plan.oracle is None:
+        return None
+    try:
+        shared = getattr(load_oracle(plan.oracle), "group", None)
+    except CaseFailedError:
+        return None  # each case that needs the oracle will say so
+    return str(shared(case.name)) if shared is not None else None
 
 
 class _CaseItem(pytest.Item):

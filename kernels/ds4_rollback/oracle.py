@@ -292,6 +292,12 @@ def verify(case: str, records: Sequence[Mapping[str, object]]) -> Verification:
     return Verification(len(records), len(differing), Difference(key, f"{key.replace(',', ' ')} {said}"))
 
 
+def group(case: str) -> str:
+    """Name the transactions of a case: copy modes and schedules of one name have the same answers."""
+    parts = case.split("/")
+    return "/".join(parts[1:3] if parts[1:2] == ["edge"] else parts[1:2])
+
+
 def explain(case: str, state: Mapping[str, object]) -> Difference:
     """Name the first element of a `state` record that is not as computed; raises ValueError."""
     key = str(state["key"])
