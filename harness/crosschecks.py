@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from harness.matrix import Matrix
-    from harness.yamlread import Document, Path_
+    from harness.yamlread import Document, KeyPath
 
 BUILT_IN_SESSIONS = ("report", "tests", "lint", "docs", "mutants", "regression")
 
@@ -54,7 +54,7 @@ def session_problems(matrix: Matrix, document: Document) -> Iterator[Problem]:
     for session, names in matrix.sessions.items():
         if session in BUILT_IN_SESSIONS:
             text = f"the nox session {session!r} is built in; name another one with the key 'session'"
-            place: Path_ = ("targets", names[0])
+            place: KeyPath = ("targets", names[0])
             own = matrix.targets[names[0]].session is not None
             yield Problem(document.value((*place, "session")) if own else document.key(place), text)
 
@@ -102,7 +102,7 @@ def _matches(pattern: str, names: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for name in names)
 
 
-def _unknown(document: Document, place: Path_, found: str, what: str, allowed: Sequence[str]) -> Problem:
+def _unknown(document: Document, place: KeyPath, found: str, what: str, allowed: Sequence[str]) -> Problem:
     text = f"{name_of(place)}: no {what} matches {found[:100]!r}; there are: {listed(allowed)}"
     return Problem(document.value(place), text + did_you_mean(found, allowed))
 

@@ -14,7 +14,7 @@ from harness.suggest import did_you_mean, listed
 from harness.yamlread import typed
 
 if TYPE_CHECKING:
-    from harness.yamlread import Document, Path_
+    from harness.yamlread import Document, KeyPath
 
 _NAME_WORDS = "a name of letters, digits, '.', '_' and '-', at most 64, that begins with a letter or digit"
 
@@ -72,12 +72,12 @@ def explain(document: Document, error: Any) -> Problem:
     return Problem(document.value(location), text)
 
 
-def location_of(error: Any) -> Path_:
+def location_of(error: Any) -> KeyPath:
     """Path from the root of the file to what an error is about."""
     return tuple(part for part in error["loc"] if part != "[key]")
 
 
-def name_of(location: Path_) -> str:
+def name_of(location: KeyPath) -> str:
     """A path for people: `suites.sweep.targets[0]`."""
     name = ""
     for part in location:
@@ -85,7 +85,7 @@ def name_of(location: Path_) -> str:
     return name or "the file"
 
 
-def _bad_key(location: Path_, kind: str, context: dict[str, Any]) -> str:
+def _bad_key(location: KeyPath, kind: str, context: dict[str, Any]) -> str:
     key = str(location[-1])
     if kind in ("enum", "literal_error"):
         allowed = _options(context)
@@ -168,13 +168,13 @@ def _options(context: dict[str, Any]) -> list[str]:
     return [part.strip(" '\"") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
 
 
-def _fields(location: Path_) -> list[str]:
+def _fields(location: KeyPath) -> list[str]:
     """Keys that the model allows at a place."""
     model = _annotation(location)
     return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
 
 
-def _described(location: Path_) -> str:
+def _described(location: KeyPath) -> str:
     model = _annotation(location[:-1])
     if isinstance(model, type) and issubclass(model, BaseModel):
         description = model.model_fields[str(location[-1])].description
@@ -183,7 +183,7 @@ def _described(location: Path_) -> str:
     return ""
 
 
-def _annotation(location: Path_) -> Any:
+def _annotation(location: KeyPath) -> Any:
     """Follow the model's types along a path."""
     current: Any = Matrix
     for part in location:

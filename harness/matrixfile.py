@@ -19,7 +19,7 @@ from harness.yamlread import YamlError, read
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.yamlread import Document, Path_
+    from harness.yamlread import Document, KeyPath
 
 __all__ = ["LoadedMatrix", "MatrixError", "Problem", "load", "load_with_warnings"]
 
@@ -44,7 +44,8 @@ def load_with_warnings(path: Path, *, today: dt.date) -> LoadedMatrix:
     """Read and validate a matrix file; expected skips that ended before `today` are warnings.
 
     Each warning is a line `file:line:column: warning: …`.  Raises MatrixError
-    with all problems of the file.
+    with all problems of the file; of names that do not exist, the first
+    MOST_SHOWN, since each is compared with all that do.
     """
     try:
         document = read(path)
@@ -72,7 +73,7 @@ def _validated(document: Document) -> tuple[Matrix | None, list[Problem]]:
     """
     data = copy.deepcopy(document.data)
     problems: list[Problem] = []
-    removed: set[Path_] = set()
+    removed: set[KeyPath] = set()
     for _ in range(_MOST_ROUNDS):
         try:
             return Matrix.model_validate_json(json.dumps(data), strict=True), problems
@@ -95,7 +96,7 @@ def _validated(document: Document) -> tuple[Matrix | None, list[Problem]]:
     return None, problems
 
 
-def _is_echo(detail: Any, location: Path_, removed: set[Path_]) -> bool:
+def _is_echo(detail: Any, location: KeyPath, removed: set[KeyPath]) -> bool:
     """Whether an error is there only because something wrong was taken out before."""
     if detail["type"] == "missing":
         return location in removed
@@ -105,7 +106,7 @@ def _is_echo(detail: Any, location: Path_, removed: set[Path_]) -> bool:
     return detail["type"] == "too_short" and any(place[: len(location)] == location for place in removed)
 
 
-def _removable(location: Path_) -> Path_:
+def _removable(location: KeyPath) -> KeyPath:
     """What to take out for an error: a whole list for its element, lest the others change their places."""
     for depth, part in enumerate(location):
         if isinstance(part, int):
@@ -113,7 +114,7 @@ def _removable(location: Path_) -> Path_:
     return location
 
 
-def _remove(data: Any, location: Path_) -> None:
+def _remove(data: Any, location: KeyPath) -> None:
     for part in location[:-1]:
         if not isinstance(data, dict) or part not in data:
             return

@@ -28,8 +28,15 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FOLDER = Path(__file__).parent
 
 
-class _Untitled(GenerateJsonSchema):
-    """Leaves out titles, which would only repeat the keys in other letters."""
+class _Generator(GenerateJsonSchema):
+    """Leaves out titles, which would only repeat the keys in other letters, and closes maps of names."""
+
+    def dict_schema(self, schema: Any) -> dict[str, Any]:
+        made = super().dict_schema(schema)
+        if "patternProperties" in made:
+            # Without this, a name that is no name would be anything at all.
+            made["additionalProperties"] = False
+        return made
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's signature
         return False
@@ -49,7 +56,7 @@ _MODELS: dict[str, tuple[type[BaseModel], _Mode]] = {
 def schema(name: str = "matrix.schema.json") -> dict[str, Any]:
     """One of the schemas, by the name of its file; raises KeyError for any other name."""
     model, mode = _MODELS[name]
-    return {"$schema": DIALECT, **model.model_json_schema(mode=mode, schema_generator=_Untitled)}
+    return {"$schema": DIALECT, **model.model_json_schema(mode=mode, schema_generator=_Generator)}
 
 
 def outdated(folder: Path = _FOLDER) -> tuple[str, ...]:

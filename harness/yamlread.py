@@ -26,7 +26,7 @@ MOST_BYTES = 256 << 10
 MOST_NODES = 20_000
 MOST_DEPTH = 40
 
-Path_ = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and indices from the root of the document to a value."""
 
 _NULL = re.compile(r"|~|null|Null|NULL")
@@ -64,17 +64,17 @@ class Document:
     """Plain data, where each value and key stands, and what was wrong on the way."""
 
     data: Any = None
-    values: dict[Path_, Position] = field(default_factory=dict)
-    keys: dict[Path_, Position] = field(default_factory=dict)
+    values: dict[KeyPath, Position] = field(default_factory=dict)
+    keys: dict[KeyPath, Position] = field(default_factory=dict)
     problems: list[tuple[Position, str]] = field(default_factory=list)
 
-    def value(self, path: Path_) -> Position:
+    def value(self, path: KeyPath) -> Position:
         """Where a value stands, or the nearest thing around it that is in the file."""
         while path not in self.values:
             path = path[:-1]
         return self.values[path]
 
-    def key(self, path: Path_) -> Position:
+    def key(self, path: KeyPath) -> Position:
         """Where the key of a value stands, or the value itself where it has none."""
         return self.keys.get(path) or self.value(path)
 
@@ -207,7 +207,7 @@ class _Builder:
         self._open: set[int] = set()
         self._built = 0
 
-    def build(self, node: yaml.Node, path: Path_) -> Any:
+    def build(self, node: yaml.Node, path: KeyPath) -> Any:
         where = _position(node.start_mark)
         self._built += 1
         if self._built > MOST_NODES:
@@ -230,7 +230,7 @@ class _Builder:
         finally:
             self._open.discard(id(node))
 
-    def _mapping(self, node: yaml.MappingNode, path: Path_) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
