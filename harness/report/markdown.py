@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from harness.junit.write import visible
-from harness.report.words import by_concern, device_found, own_non_claims, ran, single_reason
+from harness.report.words import by_concern, device_found, hint_title, own_non_claims, ran, single_reason
 from harness.words import ClaimState, Execution, LaneVerdict
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _failures(q: Qualification) -> Iterator[str]:
 def _not_established(q: Qualification) -> Iterator[str]:
     for lane in q.lanes:
         if not ran(lane):
-            hint = f" To install it: {code(lane.hint)}" if lane.hint else ""
+            hint = f" {hint_title(lane).capitalize()}: {code(lane.hint)}" if lane.hint else ""
             yield f"- {plain(lane.id)}: nothing; {plain(lane.reasons[0] if lane.reasons else '')}.{hint}"
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for lane in q.lanes:

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.junit.write import visible
-from harness.report.words import by_concern, counted, device_found, single_reason
+from harness.report.words import by_concern, counted, device_found, hint_title, single_reason
 from harness.words import LaneVerdict, Verdict
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def terminal_summary(
         reasons = lane.reasons[:_MOST_REASONS]
         if len(lane.reasons) > len(reasons):
             reasons = (*reasons, f"and {len(lane.reasons) - len(reasons)} more")
-        for reason in (*reasons, *([f"to install it: {lane.hint}"] if lane.hint else [])):
+        for reason in (*reasons, *([f"{hint_title(lane)}: {lane.hint}"] if lane.hint else [])):
             console.print(Padding(Text(_shown(reason), "dim"), (0, 0, 0, 4)))
     console.print(Text(f"report: {_relative(folder)}/qualification.md"), soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.evidence import NotRun
 from harness.words import Backend, Execution, LaneVerdict
 
 if TYPE_CHECKING:
@@ -22,6 +23,13 @@ def by_concern(qualification: Qualification) -> list[LaneQualification]:
 def ran(lane: LaneQualification) -> bool:
     """Whether any case of the lane was executed."""
     return lane.counts.executed > 0
+
+
+def hint_title(lane: LaneQualification) -> str:
+    """What a lane's hint is for; "" if it has none."""
+    if not lane.hint:
+        return ""
+    return "to install it" if lane.not_run is NotRun.NO_TOOLCHAIN else "to see it again"
 
 
 def device_found(lane: LaneQualification) -> str:

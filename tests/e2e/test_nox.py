@@ -15,6 +15,8 @@ import pytest
 from junitparser.xunit2 import JUnitXml
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.e2e.conftest import Project
 
 
@@ -261,11 +263,13 @@ def test_reports_that_cannot_be_written_are_one_message(project: Project) -> Non
     assert "reports" in output
 
 
-def _in_namespace(project: Project, setup: str, *command: str) -> tuple[int, str]:
-    """Run nox in a mount namespace of its own after `setup`, as only root can."""
+def _in_namespace(
+    project: Project, setup: str, *command: str, unshare: Sequence[str] = ("--mount",)
+) -> tuple[int, str]:
+    """Run nox in a namespace of its own after `setup`, as only root can."""
     script = f"{setup}\nexec {shlex.join([sys.executable, '-m', *command])}"
     done = subprocess.run(
-        ["unshare", "--mount", "bash", "-ec", script],
+        ["unshare", *unshare, "bash", "-ec", script],
         cwd=project.root,
         env={**os.environ, **project.environment, "PYTHONPATH": str(Path(__file__).parents[2])},
         stdin=subprocess.DEVNULL,
@@ -293,6 +297,13 @@ def test_a_read_only_reports_folder_is_one_message(project: Project) -> None:
     assert status == 1
     assert "Read-only file system" in output
     assert "Traceback" not in output
+
+
+@needs_mount
+def test_without_network_the_lanes_run_as_with_it(project: Project) -> None:
+    status, output = _in_namespace(project, "", "nox", "-s", "one", "two", unshare=["--net"])
+    assert status == 0, output
+    assert project.qualification["verdict"] == "QUALIFIED"
 
 
 @needs_mount

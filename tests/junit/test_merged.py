@@ -76,6 +76,13 @@ def test_observations_and_target_are_in_every_row(tmp_path: Path) -> None:
     }
 
 
+def test_a_row_that_observed_no_memory_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    junit.write(junit.merged({"t/s": [Row("t/s", "a", Outcome.MISSING, synthetic=True)]}, {}), path)
+    (row,) = junit.read_junit(path, "t/s")
+    assert row.recorded("memory_kind") == row.recorded("mode") == "not observed"
+
+
 def test_control_characters_become_visible(tmp_path: Path) -> None:
     row = Row(
         "t/s", "case", Outcome.FAILED, message="red \x1b[31m nul \0 \ud800 \uffff", text="]]> <b> & \x07"

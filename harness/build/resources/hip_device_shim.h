@@ -58,7 +58,9 @@ HARNESS_SHIM size_t __ockl_get_global_id(unsigned dimension) {
 }
 
 // The strongest fence: the headers ask for several orders and scopes, and more order is never wrong.
-HARNESS_SHIM void __atomic_work_item_fence(__cl_mem_fence_flags, __memory_order, __memory_scope) {
+// Under a name of its own, since later headers no longer have the types of its arguments (enums).
+HARNESS_SHIM void harness_work_item_fence(unsigned, unsigned, unsigned) __asm__("__atomic_work_item_fence");
+HARNESS_SHIM void harness_work_item_fence(unsigned, unsigned, unsigned) {
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "");
 }
 
