@@ -167,10 +167,13 @@ def _failures(q: Qualification) -> Iterator[str]:
 
 
 def _not_established(q: Qualification) -> Iterator[str]:
+    silent: dict[tuple[str, str], list[str]] = defaultdict(list)
     for lane in q.lanes:
         if not ran(lane):
             hint = f" {hint_title(lane).capitalize()}: {code(lane.hint)}" if lane.hint else ""
-            yield f"- {plain(lane.id)}: nothing; {plain(lane.reasons[0] if lane.reasons else '')}.{hint}"
+            silent[(lane.reasons[0] if lane.reasons else "not run", hint)].append(lane.id)
+    for (reason, hint), lanes in silent.items():
+        yield f"- {plain(', '.join(lanes))}: nothing; {plain(reason)}.{hint}"
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for lane in q.lanes:
         for claim in lane.claims if ran(lane) else ():
