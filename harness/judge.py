@@ -127,7 +127,7 @@ def judge_lane(
             *_ran_after_all(lane, rows, expected_skips, now.date()),
             *_exit_reasons(evidence, rows),
             *_run_reasons(evidence, counts),
-            *_claim_reasons(decided, evidence),
+            *_claim_reasons(decided, evidence, counts),
         ]
     verdict = _worst(reasons)
     known = evidence or _NOTHING
@@ -272,16 +272,17 @@ def _run_reasons(evidence: Evidence, counts: Counts) -> Iterable[_Reason]:
         yield _Reason(LaneVerdict.INCOMPLETE, f"only a part was selected: {' '.join(evidence.selection)}")
 
 
-def _claim_reasons(decided: Sequence[ClaimResult], evidence: Evidence) -> Iterable[_Reason]:
+def _claim_reasons(decided: Sequence[ClaimResult], evidence: Evidence, counts: Counts) -> Iterable[_Reason]:
+    """Reasons from claims; where no case ran that is the reason, and not every claim one of its own."""
     if evidence.not_run is not None:
         return
     for claim in decided:
         match claim.state:
             case ClaimState.CONTRADICTED:
                 yield _Reason(LaneVerdict.FAILED, f"{claim.title} contradicted: {claim.reason}")
-            case ClaimState.NOT_ESTABLISHED:
+            case ClaimState.NOT_ESTABLISHED if counts.executed:
                 yield _Reason(LaneVerdict.INCOMPLETE, f"{claim.title} not established: {claim.reason}")
-            case ClaimState.ESTABLISHED | ClaimState.NOT_APPLICABLE:
+            case ClaimState.ESTABLISHED | ClaimState.NOT_ESTABLISHED | ClaimState.NOT_APPLICABLE:
                 pass
 
 
