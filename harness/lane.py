@@ -31,7 +31,7 @@ from harness.evidence import (
     State,
     ToolchainRecord,
 )
-from harness.files import sha256_of
+from harness.files import OutputError, sha256_of
 from harness.layout import CACHE
 from harness.run.case import base_environment
 from harness.run.cases import LanePlan
@@ -113,10 +113,12 @@ def run_lane(lane: Lane, run: Run, revision: Revision, options: Options, console
     except KeyboardInterrupt:
         recorder.finish(State.INTERRUPTED)
         raise
+    except OutputError as error:
+        recorder.update(reason=str(error))
+        recorder.finish(State.INTERRUPTED)
     except OSError as error:
         recorder.update(reason=f"{error.strerror}: {error.filename or folder}")
         recorder.finish(State.INTERRUPTED)
-        return recorder.current
     if recorder.current.state is State.RUNNING:
         recorder.finish(State.FINISHED)
     return recorder.current

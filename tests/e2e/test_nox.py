@@ -263,6 +263,14 @@ def test_reports_that_cannot_be_written_are_one_message(project: Project) -> Non
     assert "reports" in output
 
 
+def test_a_cache_that_cannot_be_written_is_said_in_the_report(project: Project) -> None:
+    (project.root / ".harness").write_text("a file in the way")
+    status, output = project.nox("-s", "one")
+    assert status == 1
+    assert "cannot lock" in output
+    assert "cannot lock" in project.lane("one/fake")["reasons"][0]
+
+
 def _in_namespace(
     project: Project, setup: str, *command: str, unshare: Sequence[str] = ("--mount",)
 ) -> tuple[int, str]:
