@@ -7,16 +7,19 @@ established* when a required witness is silent or absent.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.evidence import Finding, Observation
+from harness.evidence import Evidence, Finding, Observation
 from harness.qualification import ClaimResult, WitnessResult
-from harness.words import Backend, ClaimState, CopyMode
+from harness.words import Backend, ClaimState, CopyMode, Execution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from harness.evidence import Revision
     from harness.plan import Lane
 
 DEVICE = "device"
@@ -38,6 +41,9 @@ PLANTED = "planted defects reported by this build"
 DRIVER = "transactions counted by the driver"
 ORACLE = "transactions verified by the oracle"
 REVISION = "revision and input digests"
+
+ARCHITECTURE_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+"""With this variable, or with a number of a device behind it, a HIP device calls itself something else."""
 
 NOT_BUILT_YET = {
     LOADED: "this version has no witness for it",
@@ -79,6 +85,65 @@ def claims_of(lane: Lane) -> tuple[Claim, ...]:
         found.extend(Claim(COVERAGE, (DRIVER, ORACLE), subject=mode, least=least) for mode in lane.copy_modes)
     found.append(Claim(FRESH, (REVISION,)))
     return tuple(found)
+
+
+def claims_of_evidence(lane: Lane, evidence: Evidence | None, wanted: Revision) -> tuple[ClaimResult, ...]:
+    """Decide every claim of a lane by what was recorded, for the revision that is being qualified."""
+    seen = () if evidence is None else tuple(_believed(lane, evidence, wanted))
+    return tuple(decide(claim, seen) for claim in claims_of(lane))
+
+
+def matrix_entry_digest(lane: Lane) -> str:
+    """Digest of what the matrix says about a lane: its target, its suite and their names."""
+    entry = {
+        "target": lane.target_name,
+        "suite": lane.suite_name,
+        "declared": [lane.target.model_dump(mode="json"), lane.suite.model_dump(mode="json")],
+    }
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
+
+
+def _believed(lane: Lane, evidence: Evidence, wanted: Revision) -> Iterator[Observation]:
+    """What was recorded, less the confirmations that cannot be believed, and what the record itself shows."""
+    real_device = lane.target.backend is not Backend.CPU
+    for seen in (*evidence.observations, _freshness(lane, evidence, wanted)):
+        # A stream that a CPU lane imitates is part of what that lane is for and is labelled;
+        # on a GPU lane an imitation says nothing about the device.
+        emulated = evidence.execution is Execution.EMULATED or (
+            real_device and seen.execution is Execution.EMULATED
+        )
+        yield _silenced(seen, "emulated") if emulated else seen
+    if lane.target.backend is Backend.HIP:
+        yield from (
+            Observation(
+                claim=DEVICE,
+                witness=RUNTIME,
+                finding=Finding.SILENT,
+                text=f"{name} was set to {value!r}, so that what the runtime calls the device proves nothing",
+            )
+            for name, value in evidence.environment.items()
+            if name.startswith(ARCHITECTURE_OVERRIDE)
+        )
+
+
+def _silenced(seen: Observation, why: str) -> Observation:
+    """Take the weight from a confirmation; a denial keeps it."""
+    if seen.finding is not Finding.CONFIRMS:
+        return seen
+    return seen.model_copy(update={"finding": Finding.SILENT, "text": f"{why}: {seen.text}"})
+
+
+def _freshness(lane: Lane, evidence: Evidence, wanted: Revision) -> Observation:
+    """Whether the evidence is of the revision that is being qualified, and of this entry of the matrix."""
+    collected = evidence.revision
+    finding, text = Finding.SILENT, f"collected on {collected.short}"
+    if collected != wanted:
+        text += f", which is not {wanted.short}"
+    elif evidence.matrix_entry != matrix_entry_digest(lane):
+        text += ", under another declaration of this target or suite in the matrix"
+    elif collected.difference is not None or (collected.commit is not None and not collected.dirty):
+        finding = Finding.CONFIRMS
+    return Observation(claim=FRESH, witness=REVISION, finding=finding, text=text)
 
 
 def decide(claim: Claim, observations: Iterable[Observation]) -> ClaimResult:

@@ -8,23 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from harness import claims
-from harness.claims import claims_of, decide
-from harness.evidence import Evidence, Finding, NotRun, Observation, Revision, State
-from harness.qualification import (
-    ClaimResult,
-    CopyModeResult,
-    Counts,
-    Failure,
-    LaneQualification,
-    Qualification,
-    Skip,
-)
-from harness.results import EXECUTED, FAILING, SWEEP, Row
-from harness.words import ClaimState, CopyMode, Execution, LaneVerdict, Outcome, Verdict
+from harness.claims import claims_of_evidence
+from harness.copymodes import copy_modes
+from harness.evidence import Evidence, NotRun, Revision, State
+from harness.qualification import ClaimResult, Counts, Failure, LaneQualification, Qualification, Skip
+from harness.results import EXECUTED, FAILING, Row
+from harness.skips import ran_after_all, skips_of
+from harness.words import ClaimState, Execution, LaneVerdict, Outcome, Verdict
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -111,23 +103,25 @@ def judge_lane(
     """Judge one lane; `record` None means that it was not part of the run."""
     evidence = record.evidence if record is not None else None
     rows = tuple(record.rows) if record is not None else ()
-    skips = tuple(
-        _skip(lane, row, expected_skips, now.date()) for row in rows if row.outcome is Outcome.SKIPPED
-    )
-    decided = _decide_all(lane, evidence, revision)
+    skips = skips_of(lane, rows, expected_skips, now.date())
+    decided = claims_of_evidence(lane, evidence, revision)
     counts = count(rows, planned=len(evidence.planned) if evidence is not None else 0)
     if record is None:
         reasons = [_Reason(LaneVerdict.INCOMPLETE, "not selected in this run")]
     elif evidence is None:
-        reasons = [_Reason(LaneVerdict.FAILED, record.damage)]
+        reasons = [_Reason(LaneVerdict.FAILED, record.damage or "its evidence cannot be read")]
     else:
         reasons = [
-            *_row_reasons(rows, counts, evidence),
-            *_unexpected_skips(skips),
-            *_ran_after_all(lane, rows, expected_skips, now.date()),
-            *_exit_reasons(evidence, rows),
+            *_record_reasons(lane, record, evidence),
             *_run_reasons(evidence, counts),
-            *_claim_reasons(decided, evidence, counts),
+            *_row_reasons(rows, evidence),
+            *_unexpected_skips(skips),
+            *(
+                _Reason(LaneVerdict.QUALIFIED, text)
+                for text in ran_after_all(lane, rows, expected_skips, now.date())
+            ),
+            *_exit_reasons(evidence, rows),
+            *_claim_reasons(decided, counts),
         ]
     verdict = _worst(reasons)
     known = evidence or _NOTHING
@@ -156,7 +150,7 @@ def judge_lane(
         execution=known.execution,
         selection=known.selection,
         claims=decided,
-        copy_modes=_copy_modes(lane, evidence, rows, decided),
+        copy_modes=copy_modes(lane, evidence, rows, decided),
         failures=_failures(rows),
         skips=skips,
         warnings=known.warnings,
@@ -206,20 +200,29 @@ def _worst(reasons: Sequence[_Reason]) -> LaneVerdict:
     return LaneVerdict.QUALIFIED
 
 
-def _row_reasons(rows: Sequence[Row], counts: Counts, evidence: Evidence) -> Iterable[_Reason]:
+def _record_reasons(lane: Lane, record: LaneRecord, evidence: Evidence) -> Iterable[_Reason]:
+    if record.damage:
+        yield _Reason(LaneVerdict.FAILED, record.damage)
+    if evidence.lane != lane.id:
+        yield _Reason(LaneVerdict.FAILED, f"the evidence in its folder is that of {evidence.lane}")
+
+
+def _row_reasons(rows: Sequence[Row], evidence: Evidence) -> Iterable[_Reason]:
     failing = sorted((row for row in rows if row.outcome in FAILING), key=lambda row: row.sweep_order)
     if failing:
         first = failing[0]
         more = f" (and {len(failing) - 1} more)" if len(failing) > 1 else ""
         yield _Reason(LaneVerdict.FAILED, f"{first.name}: {first.message or first.outcome}{more}")
-    if counts.missing:
-        first = next(row for row in rows if row.outcome is Outcome.MISSING)
+    # Whoever merged the rows may have left out a case without a word.
+    reported = {row.name for row in rows if row.outcome is not Outcome.MISSING}
+    missing = [case.name for case in evidence.planned if case.name not in reported]
+    if missing:
         yield _Reason(
             LaneVerdict.INCOMPLETE,
-            f"{counts.missing} of {counts.planned} planned cases have no result, first {first.name}",
+            f"{len(missing)} of {len(evidence.planned)} planned cases have no result, first {missing[0]}",
         )
     unplanned = {row.name for row in rows if not row.synthetic} - {case.name for case in evidence.planned}
-    if unplanned and evidence.planned:
+    if unplanned:
         yield _Reason(LaneVerdict.FAILED, f"a result for a case that was not planned: {min(unplanned)}")
 
 
@@ -231,22 +234,12 @@ def _unexpected_skips(skips: Sequence[Skip]) -> Iterable[_Reason]:
         yield _Reason(LaneVerdict.FAILED, f"{len(unexpected)} unexpected skip(s), first {first.case}: {said}")
 
 
-def _ran_after_all(
-    lane: Lane, rows: Sequence[Row], expected: Sequence[ExpectedSkip], today: dt.date
-) -> Iterable[_Reason]:
-    """Report cases that ran although a skip was expected, so that the matrix is mended: no failure."""
-    for row in rows:
-        entry = _matching(lane, row, expected, today)
-        if entry is not None and row.outcome is Outcome.PASSED:
-            yield _Reason(
-                LaneVerdict.QUALIFIED, f"{row.name} ran although a skip was expected ({entry.reason})"
-            )
-
-
 def _exit_reasons(evidence: Evidence, rows: Sequence[Row]) -> Iterable[_Reason]:
     """The exit status and the rows must agree; where they don't, the worse one counts."""
     failing = any(row.outcome in FAILING for row in rows)
     status = evidence.exit_status
+    if status is None and evidence.state is State.FINISHED and evidence.not_run is None:
+        yield _Reason(LaneVerdict.INCOMPLETE, "how its runner ended was not recorded")
     if status is None or failing or status == 0 or evidence.state is State.INTERRUPTED:
         return
     if status == _PYTEST_FOUND_NOTHING and not evidence.planned:
@@ -260,7 +253,7 @@ def _run_reasons(evidence: Evidence, counts: Counts) -> Iterable[_Reason]:
         verdict = LaneVerdict.INCOMPLETE
         if evidence.not_run in (NotRun.BUILD_FAILED, NotRun.LISTING_FAILED):
             verdict = LaneVerdict.FAILED
-        yield _Reason(verdict, evidence.reason)
+        yield _Reason(verdict, evidence.reason or evidence.not_run)
         return
     if evidence.state is State.RUNNING:
         yield _Reason(LaneVerdict.INCOMPLETE, "the lane died: its evidence was never completed")
@@ -272,10 +265,8 @@ def _run_reasons(evidence: Evidence, counts: Counts) -> Iterable[_Reason]:
         yield _Reason(LaneVerdict.INCOMPLETE, f"only a part was selected: {' '.join(evidence.selection)}")
 
 
-def _claim_reasons(decided: Sequence[ClaimResult], evidence: Evidence, counts: Counts) -> Iterable[_Reason]:
-    """Reasons from claims; where no case ran that is the reason, and not every claim one of its own."""
-    if evidence.not_run is not None:
-        return
+def _claim_reasons(decided: Sequence[ClaimResult], counts: Counts) -> Iterable[_Reason]:
+    """Reasons from claims; where no case ran that is said once, and not for every claim."""
     for claim in decided:
         match claim.state:
             case ClaimState.CONTRADICTED:
@@ -284,105 +275,6 @@ def _claim_reasons(decided: Sequence[ClaimResult], evidence: Evidence, counts: C
                 yield _Reason(LaneVerdict.INCOMPLETE, f"{claim.title} not established: {claim.reason}")
             case ClaimState.ESTABLISHED | ClaimState.NOT_ESTABLISHED | ClaimState.NOT_APPLICABLE:
                 pass
-
-
-def _decide_all(lane: Lane, evidence: Evidence | None, revision: Revision) -> tuple[ClaimResult, ...]:
-    observations = (
-        () if evidence is None else (*evidence.observations, _freshness(evidence.revision, revision))
-    )
-    if evidence is not None and evidence.execution is Execution.EMULATED:
-        observations = tuple(_emulated(o) for o in observations)
-    return tuple(decide(claim, observations) for claim in claims_of(lane))
-
-
-def _emulated(observation: Observation) -> Observation:
-    """An emulated device establishes nothing about the real one."""
-    if observation.finding is not Finding.CONFIRMS:
-        return observation
-    return observation.model_copy(update={"finding": Finding.SILENT, "text": f"emulated: {observation.text}"})
-
-
-def _freshness(collected: Revision, wanted: Revision) -> Observation:
-    if collected == wanted:
-        known = collected.commit is not None or collected.difference is not None
-        finding = Finding.CONFIRMS if known else Finding.SILENT
-        text = f"collected on {collected.short}"
-    else:
-        finding = Finding.SILENT
-        text = f"collected on {collected.short}, which is not {wanted.short}"
-    return Observation(claim=claims.FRESH, witness=claims.REVISION, finding=finding, text=text)
-
-
-def _copy_modes(
-    lane: Lane, evidence: Evidence | None, rows: Sequence[Row], decided: Sequence[ClaimResult]
-) -> tuple[CopyModeResult, ...]:
-    if evidence is None:
-        return ()
-    verified: dict[str, int] = {}
-    for mode in lane.copy_modes:
-        by_witness: Counter[str] = Counter()
-        for seen in evidence.observations:
-            if seen.claim == claims.COVERAGE and seen.subject == mode and seen.finding is Finding.CONFIRMS:
-                by_witness[seen.witness] += seen.value or 0
-        verified[mode] = min(by_witness[claims.DRIVER], by_witness[claims.ORACLE])
-    pinned = next((claim for claim in decided if claim.claim == claims.PINNED), None)
-    return tuple(
-        CopyModeResult(
-            mode=mode,
-            execution=_execution_of(mode, evidence),
-            transactions=verified[mode],
-            required=lane.suite.establish.transactions_per_copy_mode,
-            memory=_memory(mode, rows, pinned),
-        )
-        for mode in lane.copy_modes
-    )
-
-
-def _execution_of(mode: CopyMode, evidence: Evidence) -> Execution:
-    """A mode is emulated if any of its cases is: a mixture must not pass as real."""
-    emulated = any(case.mode is mode and case.execution is Execution.EMULATED for case in evidence.planned)
-    return Execution.EMULATED if emulated or evidence.execution is Execution.EMULATED else Execution.REAL
-
-
-def _memory(mode: CopyMode, rows: Sequence[Row], pinned: ClaimResult | None) -> str:
-    """Kinds of staging memory that the rows of a mode's sweep used, as they were observed."""
-    kinds = Counter(
-        row.recorded("memory_kind") or "not observed"
-        for row in rows
-        if row.recorded("mode") == mode and row.recorded("group") == SWEEP and row.outcome in EXECUTED
-    )
-    if not kinds:
-        return "no case was executed"
-    seen = ", ".join(
-        f"{kind} ({number} cases)" if len(kinds) > 1 else kind for kind, number in sorted(kinds.items())
-    )
-    if mode is CopyMode.PINNED and pinned is not None:
-        return f"{seen}; pinned {pinned.state}"
-    return seen
-
-
-def _matching(lane: Lane, row: Row, expected: Sequence[ExpectedSkip], today: dt.date) -> ExpectedSkip | None:
-    """The first entry for this lane and case, one that is still in force before one past its date."""
-    entries = [e for e in expected if fnmatchcase(lane.id, e.lane) and fnmatchcase(row.name, e.case)]
-    return min(entries, key=lambda entry: _expired(entry, today), default=None)
-
-
-def _expired(entry: ExpectedSkip, today: dt.date) -> bool:
-    return entry.until is not None and today > entry.until
-
-
-def _skip(lane: Lane, row: Row, expected: Sequence[ExpectedSkip], today: dt.date) -> Skip:
-    entry = _matching(lane, row, expected, today)
-    if entry is None:
-        return Skip(case=row.name, said=row.message, expected=False, reason="")
-    if _expired(entry, today):
-        return Skip(
-            case=row.name,
-            said=row.message,
-            expected=False,
-            reason=f"it was expected until {entry.until} ({entry.reason})",
-        )
-    return Skip(case=row.name, said=row.message, expected=True, reason=entry.reason)
 
 
 def _failures(rows: Sequence[Row]) -> tuple[Failure, ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-import json
 import os
 import platform
 import re
@@ -133,7 +131,7 @@ def _begin(lane: Lane, run: Run, revision: Revision, options: Options) -> Eviden
         nonce=secrets.token_hex(16),
         state=State.RUNNING,
         revision=revision,
-        matrix_entry=matrix_entry_digest(lane),
+        matrix_entry=claims.matrix_entry_digest(lane),
         environment=device.device_variables(os.environ),
         host=HostRecord(
             system=platform.system(),
@@ -144,16 +142,6 @@ def _begin(lane: Lane, run: Run, revision: Revision, options: Options) -> Eviden
         selection=options.selection,
         started=dt.datetime.now(dt.UTC),
     )
-
-
-def matrix_entry_digest(lane: Lane) -> str:
-    """Digest of what the matrix says about a lane: its target, its suite and their names."""
-    entry = {
-        "target": lane.target_name,
-        "suite": lane.suite_name,
-        "declared": [lane.target.model_dump(mode="json"), lane.suite.model_dump(mode="json")],
-    }
-    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
 
 class _Recorder:

@@ -121,7 +121,10 @@ def test_hostile_text_gets_one_message(name: str, tmp_path: Path) -> None:
 BYTES = {
     "NUL": (VALID.encode() + b"\0", "9:1: found the character U+0000, which has no place here"),
     "UTF-16": (VALID.encode("utf-16"), "1:1: is UTF-16 or UTF-32; save it as UTF-8"),
-    "Latin-1": (b"# \xc3\xa4\n# ger\xe4t\n" + VALID.encode(), "2:6: is not UTF-8 text: found byte 0xe4"),
+    "Latin-1": (
+        b"# \xc3\xa4\n# \xc3\xa4, ger\xe4t\n" + VALID.encode(),
+        "2:9: is not UTF-8 text: found byte 0xe4",
+    ),
     "a program": (
         b"\x7fELF\x02\x01\x01\0" + bytes(200),
         "1:1: found the character U+007F, which has no place here",

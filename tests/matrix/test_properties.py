@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.matrix import Matrix
@@ -201,6 +201,13 @@ def test_any_text_is_refused_with_a_position(text: str) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(st.from_regex(r"[-+.0-9eExo_:]{1,8}", fullmatch=True), st.sampled_from(TREACHEROUS)))
+@example("1.0e3")
+@example("1.0e+3")
+@example("1.")
+@example(".5")
+@example("-0")
+@example("+12")
+@example("1_000")
 def test_a_word_has_a_type_only_where_yaml_1_1_has_it_too(word: str) -> None:
     value = typed(word)
     if not isinstance(value, str):

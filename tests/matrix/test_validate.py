@@ -296,6 +296,15 @@ ci: {may_be_missing: [gpo]}
     ]
 
 
+def test_a_wrong_entry_of_a_list_hides_nothing(problems_of: ProblemsOf) -> None:
+    text = changed(GPU, "gpu: {backend: hip, sanitizers: {on: [addres, undefined]}}")
+    assert problems_of(text) == [
+        "3:3: targets.gpu: a hip target needs the key 'arch' (gfx1201, gfx1151, gfx942, …)",
+        "3:41: targets.gpu.sanitizers.on[0]: found 'addres'; allowed: address, undefined, thread; "
+        "did you mean 'address'?",
+    ]
+
+
 def test_a_wrong_arch_is_not_reported_as_a_missing_one_too(problems_of: ProblemsOf) -> None:
     text = changed(GPU, "gpu: {backend: cuda, arch: gfx942, required: maybe}")
     assert [line.partition(" ")[0] for line in problems_of(text)] == ["3:30:", "3:48:"]
