@@ -7,12 +7,12 @@ established* when a required witness is silent or absent.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness import witnesses
 from harness.evidence import Evidence, Finding, Observation
+from harness.plan import matrix_entry_digest
 from harness.qualification import ClaimResult, WitnessResult
 from harness.words import Backend, ClaimState, CopyMode, Execution
 
@@ -21,36 +21,6 @@ if TYPE_CHECKING:
 
     from harness.evidence import Revision
     from harness.plan import Lane
-
-DEVICE = "device"
-NATIVE_CODE = "native code"
-PINNED = "pinned memory"
-SANITIZER = "sanitizer"
-COVERAGE = "coverage"
-FRESH = "fresh"
-
-RUNTIME = "runtime in the test process"
-SYSTEM = "operating system"
-BINARY = "code objects in the binary"
-LOADED = "code object that was loaded"
-POINTER = "pointer attributes in the test process"
-COPY_RECORD = "independent record of the copies"
-CANARY = "canary: pageable memory claimed as pinned"
-CENSUS = "census of the instrumented objects"
-PLANTED = "planted defects reported by this build"
-DRIVER = "transactions counted by the driver"
-ORACLE = "transactions verified by the oracle"
-REVISION = "revision and input digests"
-
-ARCHITECTURE_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
-"""With this variable, or with a number of a device behind it, a HIP device calls itself something else."""
-
-NOT_BUILT_YET = {
-    LOADED: "this version has no witness for it",
-    COPY_RECORD: "this version has no witness for it",
-    CANARY: "this version has no witness for it",
-}
-"""Witnesses that a claim needs and that this version cannot provide: such a claim stays open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +40,24 @@ def claims_of(lane: Lane) -> tuple[Claim, ...]:
     """All claims of a lane, from the matrix alone, in the order of the report."""
     gpu = lane.target.backend is not Backend.CPU
     found = [
-        Claim(DEVICE, (RUNTIME, SYSTEM)),
-        Claim(NATIVE_CODE, (BINARY, LOADED) if gpu else (BINARY,)),
+        Claim(witnesses.DEVICE, (witnesses.RUNTIME, witnesses.SYSTEM)),
+        Claim(witnesses.NATIVE_CODE, (witnesses.BINARY, witnesses.LOADED) if gpu else (witnesses.BINARY,)),
     ]
     if lane.target.sanitizers is not None:
         found.extend(
-            Claim(SANITIZER, (CENSUS, PLANTED), subject=which) for which in lane.target.sanitizers.on
+            Claim(witnesses.SANITIZER, (witnesses.CENSUS, witnesses.PLANTED), subject=which)
+            for which in lane.target.sanitizers.on
         )
     establish = lane.suite.establish
     if establish.pinned is not None and CopyMode.PINNED in lane.copy_modes:
-        found.append(Claim(PINNED, (POINTER, COPY_RECORD, CANARY)))
+        found.append(Claim(witnesses.PINNED, (witnesses.POINTER, witnesses.COPY_RECORD, witnesses.CANARY)))
     least = establish.transactions_per_copy_mode
     if least is not None:
-        found.extend(Claim(COVERAGE, (DRIVER, ORACLE), subject=mode, least=least) for mode in lane.copy_modes)
-    found.append(Claim(FRESH, (REVISION,)))
+        found.extend(
+            Claim(witnesses.COVERAGE, (witnesses.DRIVER, witnesses.ORACLE), subject=mode, least=least)
+            for mode in lane.copy_modes
+        )
+    found.append(Claim(witnesses.FRESH, (witnesses.REVISION,)))
     return tuple(found)
 
 
@@ -91,16 +65,6 @@ def claims_of_evidence(lane: Lane, evidence: Evidence | None, wanted: Revision) 
     """Decide every claim of a lane by what was recorded, for the revision that is being qualified."""
     seen = () if evidence is None else tuple(_believed(lane, evidence, wanted))
     return tuple(decide(claim, seen) for claim in claims_of(lane))
-
-
-def matrix_entry_digest(lane: Lane) -> str:
-    """Digest of what the matrix says about a lane: its target, its suite and their names."""
-    entry = {
-        "target": lane.target_name,
-        "suite": lane.suite_name,
-        "declared": [lane.target.model_dump(mode="json"), lane.suite.model_dump(mode="json")],
-    }
-    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
 
 def _believed(lane: Lane, evidence: Evidence, wanted: Revision) -> Iterator[Observation]:
@@ -116,13 +80,13 @@ def _believed(lane: Lane, evidence: Evidence, wanted: Revision) -> Iterator[Obse
     if lane.target.backend is Backend.HIP:
         yield from (
             Observation(
-                claim=DEVICE,
-                witness=RUNTIME,
+                claim=witnesses.DEVICE,
+                witness=witnesses.RUNTIME,
                 finding=Finding.SILENT,
                 text=f"{name} was set to {value!r}, so that what the runtime calls the device proves nothing",
             )
             for name, value in evidence.environment.items()
-            if name.startswith(ARCHITECTURE_OVERRIDE)
+            if name.startswith(witnesses.ARCHITECTURE_OVERRIDE)
         )
 
 
@@ -143,7 +107,7 @@ def _freshness(lane: Lane, evidence: Evidence, wanted: Revision) -> Observation:
         text += ", under another declaration of this target or suite in the matrix"
     elif collected.difference is not None or (collected.commit is not None and not collected.dirty):
         finding = Finding.CONFIRMS
-    return Observation(claim=FRESH, witness=REVISION, finding=finding, text=text)
+    return Observation(claim=witnesses.FRESH, witness=witnesses.REVISION, finding=finding, text=text)
 
 
 def decide(claim: Claim, observations: Iterable[Observation]) -> ClaimResult:
@@ -167,7 +131,9 @@ def _hear(claim: Claim, witness: str, about: list[Observation]) -> WitnessResult
     said = [o for o in about if o.witness == witness]
     if not said:
         return WitnessResult(
-            witness=witness, finding=Finding.SILENT, text=NOT_BUILT_YET.get(witness, "nothing was observed")
+            witness=witness,
+            finding=Finding.SILENT,
+            text=witnesses.NOT_BUILT_YET.get(witness, "nothing was observed"),
         )
     order = (Finding.DENIES, Finding.SILENT, Finding.CONFIRMS)
     first = min(said, key=lambda o: order.index(o.finding))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from harness import claims
+from harness import witnesses
 from harness.evidence import Evidence, Finding
 from harness.qualification import ClaimResult, CopyModeResult
 from harness.results import EXECUTED, SWEEP, Row
@@ -23,7 +23,7 @@ def copy_modes(
     """What was verified of each copy mode that the matrix declares for a lane; nothing without evidence."""
     if evidence is None:
         return ()
-    pinned = next((claim for claim in decided if claim.claim == claims.PINNED), None)
+    pinned = next((claim for claim in decided if claim.claim == witnesses.PINNED), None)
     return tuple(
         CopyModeResult(
             mode=mode,
@@ -40,9 +40,9 @@ def _verified(mode: CopyMode, evidence: Evidence) -> int:
     """Transactions that driver and oracle both confirmed: the smaller of the two counts."""
     by_witness: Counter[str] = Counter()
     for seen in evidence.observations:
-        if seen.claim == claims.COVERAGE and seen.subject == mode and seen.finding is Finding.CONFIRMS:
+        if seen.claim == witnesses.COVERAGE and seen.subject == mode and seen.finding is Finding.CONFIRMS:
             by_witness[seen.witness] += seen.value or 0
-    return min(by_witness[claims.DRIVER], by_witness[claims.ORACLE])
+    return min(by_witness[witnesses.DRIVER], by_witness[witnesses.ORACLE])
 
 
 def _execution_of(mode: CopyMode, evidence: Evidence) -> Execution:

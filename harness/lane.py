@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import __version__, claims, evidence, junit
+from harness import __version__, evidence, junit, witnesses
 from harness.build import Artifact, build
 from harness.errors import BuildFailedError, NotBuiltError
 from harness.evidence import (
@@ -31,6 +31,7 @@ from harness.evidence import (
 )
 from harness.files import OutputError, sha256_of
 from harness.layout import CACHE
+from harness.plan import matrix_entry_digest
 from harness.run.case import base_environment
 from harness.run.cases import LanePlan
 from harness.run.driver import Devices, DriverError, Listing, list_cases, list_devices
@@ -131,7 +132,7 @@ def _begin(lane: Lane, run: Run, revision: Revision, options: Options) -> Eviden
         nonce=secrets.token_hex(16),
         state=State.RUNNING,
         revision=revision,
-        matrix_entry=claims.matrix_entry_digest(lane),
+        matrix_entry=matrix_entry_digest(lane),
         environment=device.device_variables(os.environ),
         host=HostRecord(
             system=platform.system(),
@@ -312,8 +313,8 @@ def _observe_native(lane: Lane, artifact: Artifact) -> Observation:
     wanted = lane.target.arch or device.machine()
     exact = set(artifact.architectures) == {wanted}
     return Observation(
-        claim=claims.NATIVE_CODE,
-        witness=claims.BINARY,
+        claim=witnesses.NATIVE_CODE,
+        witness=witnesses.BINARY,
         finding=Finding.CONFIRMS if exact else Finding.DENIES,
         text=f"the binary holds code for {found}" + ("" if exact else f", not for {wanted} alone"),
     )

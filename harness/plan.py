@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -40,6 +42,16 @@ class Lane:
     def copy_modes(self) -> tuple[CopyMode, ...]:
         """The copy modes that the suite declares for this lane's backend."""
         return self.suite.copy_modes.get(self.target.backend, ())
+
+
+def matrix_entry_digest(lane: Lane) -> str:
+    """Digest of what the matrix says about a lane: its target, its suite and their names."""
+    entry = {
+        "target": lane.target_name,
+        "suite": lane.suite_name,
+        "declared": [lane.target.model_dump(mode="json"), lane.suite.model_dump(mode="json")],
+    }
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
 
 def all_lanes(matrix: Matrix) -> tuple[Lane, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness import claims, process
+from harness import process, witnesses
 from harness.evidence import CensusRecord, Finding, Observation
 from harness.words import Backend, Sanitizer, SanitizerCheck
 
@@ -62,7 +62,7 @@ def observe_census(census: CensusRecord | None, wanted: Sequence[Sanitizer]) -> 
         else:
             finding, text = Finding.CONFIRMS, f"all {census.objects} objects and the program are instrumented"
         yield Observation(
-            claim=claims.SANITIZER, subject=sanitizer, witness=claims.CENSUS, finding=finding, text=text
+            claim=witnesses.SANITIZER, subject=sanitizer, witness=witnesses.CENSUS, finding=finding, text=text
         )
 
 
@@ -92,7 +92,11 @@ def observe_planted(
             finding = Finding.CONFIRMS
             text = f"{len(mine)} planted defects were reported ({', '.join(plant.name for plant in mine)})"
         yield Observation(
-            claim=claims.SANITIZER, subject=sanitizer, witness=claims.PLANTED, finding=finding, text=text
+            claim=witnesses.SANITIZER,
+            subject=sanitizer,
+            witness=witnesses.PLANTED,
+            finding=finding,
+            text=text,
         )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 
-from harness import claims
+from harness import witnesses
 from harness.claims import Claim, claims_of
 from harness.evidence import CaseRecord, Evidence, Finding, HostRecord, Observation, Revision, State
 from harness.judge import LaneRecord, judge_lane
 from harness.matrix import ExpectedSkip, Matrix
-from harness.plan import Lane, all_lanes
+from harness.plan import Lane, all_lanes, matrix_entry_digest
 from harness.results import Row
 from harness.words import CopyMode, Execution, LaneVerdict, Outcome
 
@@ -64,7 +64,7 @@ def everything(lane: Lane) -> tuple[Observation, ...]:
         saw(claim, witness)
         for claim in claims_of(lane)
         for witness in claim.witnesses
-        if claim.name != claims.FRESH
+        if claim.name != witnesses.FRESH
     )
 
 
@@ -77,7 +77,7 @@ def evidence(lane: Lane = CPU, **changes: object) -> Evidence:
         "nonce": "n",
         "state": State.FINISHED,
         "revision": REVISION,
-        "matrix_entry": claims.matrix_entry_digest(lane),
+        "matrix_entry": matrix_entry_digest(lane),
         "host": HostRecord(system="", release="", machine="", python=""),
         "planned": (case(),),
         "observations": everything(lane),
