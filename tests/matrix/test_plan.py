@@ -157,6 +157,23 @@ def test_the_text_marks_what_no_lane_covers() -> None:
     assert marked == ["red", "hip", "gfx1201"]
 
 
+def test_long_names_stay_whole_and_long_lists_are_counted() -> None:
+    suites = [f"{'s' * 60}{n}" for n in range(8)]
+    matrix = Matrix.model_validate(
+        {
+            "version": 1,
+            "targets": {"t" * 60: {"backend": "cpu"}},
+            "suites": {name: {"kernels": "k", "copy_modes": {"cpu": ["sync"]}} for name in suites},
+        }
+    )
+    words = as_text(plan(matrix), coverage(matrix)).replace(",", " ").split()
+    # In the list of lanes, and beside target, backend, suite and copy mode.
+    assert words.count(f"{'t' * 60}/{suites[0]}") == 5
+    # Of the eight lanes of the target and of the backend six are named.
+    assert words.count(f"{'t' * 60}/{suites[7]}") == 3
+    assert words.count("(8") == 2
+
+
 words = st.text("abcdef", min_size=1, max_size=40)
 
 
