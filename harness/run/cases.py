@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,7 +175,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the results file in the controller; workers send their reports there."""
+    """Start the results file in the controller; workers send their reports there.
+
+    A run that was started in the background may have inherited that SIGINT is
+    ignored.  Interrupts of this process come from the lane that started it,
+    and execnet ends an orphaned worker by one: they must be heard.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = config.getoption("--lane-folder")
     if folder is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_ResultsFile(folder / RESULTS), "harness-results")

@@ -369,7 +369,9 @@ def test_an_interrupt_leaves_no_compiler_behind(tiny: Tiny, tmp_path: Path) -> N
         "from tests.build.test_build import Tiny\n"
         "Tiny(pathlib.Path(sys.argv[1])).build(compiler=sys.argv[2])\n"
     )
-    command = [sys.executable, "-c", script, str(tiny.root), str(wrapper)]
+    # A test run in the background may have inherited that SIGINT is ignored.
+    hears = ["env", "--default-signal=INT"]
+    command = [*hears, sys.executable, "-c", script, str(tiny.root), str(wrapper)]
     with subprocess.Popen(command, cwd=Path.cwd(), stderr=subprocess.DEVNULL) as process:
         while not (mark.exists() and mark.read_text().strip()):
             assert process.poll() is None

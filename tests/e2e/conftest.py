@@ -16,6 +16,9 @@ import pytest
 _SUPPORT = Path(__file__).parent.parent / "support"
 _PACKAGE = Path(__file__).parent.parent.parent
 
+HEARS_INTERRUPTS = ("env", "--default-signal=INT")
+"""A test run in the background may have inherited that SIGINT is ignored."""
+
 _MAIN = r"""
 #include <unistd.h>
 int main(int argc, char** argv) {
@@ -61,7 +64,7 @@ class Project:
 
     def start(self, *command: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", *command],
+            [*HEARS_INTERRUPTS, sys.executable, "-m", *command],
             cwd=self.root,
             env={**os.environ, **self.environment, "PYTHONPATH": str(_PACKAGE)},
             stdin=subprocess.DEVNULL,

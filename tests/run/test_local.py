@@ -208,7 +208,8 @@ def test_results_of_an_earlier_run_are_not_taken_for_new(make_driver: MakeDriver
 
 def _start(plan: LanePlan, script: str) -> subprocess.Popen[str]:
     (plan.folder / "in.json").write_text(plan.model_dump_json())
-    command = [sys.executable, "-c", script, str(plan.folder / "in.json")]
+    # A test run in the background may have inherited that SIGINT is ignored.
+    command = ["env", "--default-signal=INT", sys.executable, "-c", script, str(plan.folder / "in.json")]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path.cwd())
 
 
