@@ -2,142 +2,100 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from harness.junit.write import visible
-from harness.report.words import by_concern, device_found, hint_title, own_non_claims, ran, single_reason
+from harness.report.sections import Section, fit
+from harness.report.text import MOST_LINE, code, fenced, plain
+from harness.report.words import (
+    by_concern,
+    device_found,
+    device_name,
+    hint_title,
+    names,
+    other_reasons,
+    own_non_claims,
+    ran,
+    single_reason,
+    why_nothing_ran,
+)
 from harness.words import ClaimState, Execution, LaneVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.qualification import CopyModeResult, LaneQualification, Qualification
+    from harness.qualification import CopyModeResult, Failure, LaneQualification, Qualification
 
-MOST_CHARACTERS = 60_000
+MOST_BYTES = 60_000
 """Below the 65,536 that a comment or a check-run summary on GitHub may have."""
 
-_MOST_LINE = 600
+_FAILURES_IN_FULL = 3
+_FAILURES_IN_SHORT = 20
 
-_MEMORY = {"not-asked": "kind not asked (no GPU runtime)"}
+_MEMORY = {"not-asked": "not asked"}
+
+_COUNTS = {"planned": "planned", "executed": "ran", "passed": "passed", "failed": "failed"}
+_COUNTS_IF_ANY = ("error", "skipped", "xfailed", "xpassed", "flaky", "missing")
+"""Columns that stand in the table where any lane has such a case; a table of zeros hides the rest."""
 
 
-def markdown(qualification: Qualification, *, limit: int = MOST_CHARACTERS) -> str:
-    """Render a qualification in at most `limit` characters.
+def markdown(qualification: Qualification, *, limit: int = MOST_BYTES) -> str:
+    """Render a qualification in at most `limit` bytes (at least a few thousand).
 
-    Sections are cut from the last to the first, each with a note that says how
-    much was left out; the verdict is never cut.
+    Sections that are too long are cut between two entries, each with a note
+    that says how much was left out; the verdict is never cut.
     """
-    head = "\n".join(_head(qualification))
     sections = [
-        ("Lanes", list(_lanes(qualification))),
-        ("Failures", list(_failures(qualification))),
-        ("Not established", list(_not_established(qualification))),
-        ("Established", list(_established(qualification))),
-        ("Not claimed", list(_not_claimed(qualification))),
-        ("Skips", list(_skips(qualification))),
-        ("Evidence", list(_evidence(qualification))),
+        _table(qualification),
+        Section("What else happened", tuple(_other_reasons(qualification))),
+        Section("Failures", tuple(_failures(qualification))),
+        Section("Not established", tuple(_not_established(qualification))),
+        Section("Established", tuple(_established(qualification))),
+        Section("Not claimed", tuple(_not_claimed(qualification))),
+        Section("Skips, retries, expected failures", tuple(_skips(qualification))),
+        Section("Evidence", tuple(_evidence(qualification))),
     ]
-    parts, left = [head], limit - len(head) - 1
-    for title, lines in sections:
-        if not lines:
-            continue
-        text = _cut(title, lines, left)
-        if text:
-            parts.append(text)
-            left -= len(text) + 1
-    return "\n".join(parts) + "\n"
-
-
-def _cut(title: str, lines: list[str], left: int) -> str:
-    note = "\n*{} more lines were cut; qualification.json has them all.*\n"
-    room = left - len(note) - 20
-    text = f"\n### {title}\n\n"
-    for number, line in enumerate(lines):
-        if len(text) + len(line) + 1 > room:
-            return text + note.format(len(lines) - number) if room > len(title) + 10 else ""
-        text += f"{line}\n"
-    return text.rstrip("\n")
-
-
-def plain(text: str, most: int = _MOST_LINE) -> str:
-    """Make text safe in a line or a table cell: nothing in it is markup, a mention or a second line."""
-    line = " ".join(visible(text).split())
-    if len(line) > most:
-        line = f"{line[: most - 1]}…"
-    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    # An underscore inside a word is no markup, and sm_86 reads better without a backslash.
-    return re.sub(
-        r"[\\`*\[\]|~#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", lambda found: f"\\{found.group()}", line
-    )
-
-
-def code(text: str) -> str:
-    """Make text an inline code span, whatever backticks it holds; line breaks become spaces."""
-    line = " ".join(visible(text).split())
-    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
-    return f"{fence}{pad}{line}{pad}{fence}"
-
-
-def _fenced(text: str) -> Iterator[str]:
-    lines = visible(text).splitlines()
-    longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    yield f"{fence}sh"
-    yield from lines
-    yield fence
+    return fit("\n".join(_head(qualification)) + "\n", sections, limit)
 
 
 def _head(q: Qualification) -> Iterator[str]:
     yield f"## {q.verdict}: {plain(q.revision.short)}"
     yield ""
-    reason = single_reason(q)
-    if reason:
-        yield f"**{plain(reason)}**"
-        yield ""
-    yield f"{q.created:%Y-%m-%d %H:%M} UTC, run {code(q.run)}, gpu-test-matrix {q.harness_version}"
+    yield f"**{plain(single_reason(q))}**"
+    yield ""
+    yield f"{q.created:%Y-%m-%d %H:%M} UTC, run {code(q.run)}, gpu-test-matrix {plain(q.harness_version)}"
 
 
-def _lanes(q: Qualification) -> Iterator[str]:
-    yield (
-        "| lane | device found | planned | ran | passed | failed | error | skipped | flaky | missing | exit "
-        "| copy modes: verified transactions, memory as observed | verdict |"
-    )
-    yield "| --- | --- " + "| ---: " * 9 + "| --- | --- |"
-    for lane in by_concern(q):
-        counts = lane.counts
-        numbers = (
-            counts.planned,
-            counts.executed,
-            counts.passed,
-            counts.failed,
-            counts.error,
-            counts.skipped,
-            counts.flaky,
-            counts.missing,
-        )
-        shown = " | ".join(str(number) for number in numbers) if counts.planned else " | ".join("-" * 8)
-        exit_status = "-" if lane.exit_status is None else str(lane.exit_status)
-        verdict = f"**{lane.verdict}**" if lane.verdict is not LaneVerdict.QUALIFIED else lane.verdict.value
-        optional = "" if lane.required else " (optional)"
-        yield (
-            f"| {plain(lane.id)}{optional} | {plain(device_found(lane))} | {shown} | {exit_status} "
-            f"| {_modes(lane)} | {verdict} |"
-        )
-    told = [lane for lane in by_concern(q) if ran(lane) or lane.verdict is LaneVerdict.FAILED]
-    reasons = [(lane.id, reason) for lane in told for reason in lane.reasons]
-    if reasons:
-        yield ""
-        yield from (f"- {plain(lane)}: {plain(reason)}" for lane, reason in reasons)
+def _table(q: Qualification) -> Section:
+    """The lanes, those of concern on top; the verdict stands where a narrow page still shows it."""
+    counts = [lane.counts.model_dump() for lane in q.lanes]
+    seen = [name for name in _COUNTS_IF_ANY if any(of_lane[name] for of_lane in counts)]
+    columns = [*_COUNTS, *seen]
+    titles = [
+        "lane",
+        "verdict",
+        "device found",
+        *(_COUNTS.get(name, name) for name in columns),
+        "exit",
+        "copy modes: verified, memory observed",
+    ]
+    lead = f"| {' | '.join(titles)} |\n| --- | --- | --- {'| ---: ' * (len(columns) + 1)}| --- |"
+    unseen = ", ".join(name for name in _COUNTS_IF_ANY if name not in seen)
+    tail = f"\nObserved nowhere: {unseen}." if unseen else ""
+    return Section("Lanes", tuple(_lane(lane, columns) for lane in by_concern(q)), lead, tail)
 
 
-def _modes(lane: LaneQualification) -> str:
-    if not ran(lane):
-        return "not run"
-    return "<br>".join(_mode(mode) for mode in lane.copy_modes)
+def _lane(lane: LaneQualification, columns: list[str]) -> str:
+    counts = lane.counts.model_dump()
+    row = [
+        f"{plain(lane.id)}{'' if lane.required else ' (optional)'}",
+        lane.verdict.value if lane.verdict is LaneVerdict.QUALIFIED else f"**{lane.verdict}**",
+        plain(device_found(lane)),
+        *(str(counts[name]) if lane.counts.planned or ran(lane) else "-" for name in columns),
+        "-" if lane.exit_status is None else str(lane.exit_status),
+        plain(why_nothing_ran(lane)) or "<br>".join(_mode(mode) for mode in lane.copy_modes),
+    ]
+    return f"| {' | '.join(row)} |"
 
 
 def _mode(mode: CopyModeResult) -> str:
@@ -147,49 +105,76 @@ def _mode(mode: CopyModeResult) -> str:
     return f"{mode.mode}{emulated}: {mode.transactions:,}{of}, memory {memory}"
 
 
+def _other_reasons(q: Qualification) -> Iterator[str]:
+    for lane in by_concern(q):
+        yield from (f"- {plain(lane.id)}: {plain(reason)}" for reason in other_reasons(lane))
+
+
 def _failures(q: Qualification) -> Iterator[str]:
-    """Group by message, so that one defect on many lanes is one entry."""
-    groups: dict[str, list[tuple[LaneQualification, int]]] = defaultdict(list)
+    """Group by message, so that one defect on many lanes is one entry; the first of each lane come first."""
+    groups: dict[str, list[tuple[int, LaneQualification, Failure]]] = defaultdict(list)
     for lane in q.lanes:
         for index, failure in enumerate(lane.failures):
-            groups[failure.message].append((lane, index))
-    for message, places in groups.items():
-        lane, index = places[0]
-        failure = lane.failures[index]
-        lanes = list(dict.fromkeys(place.id for place, _ in places))
-        also = f"; also on {', '.join(plain(name) for name in lanes[1:])}" if len(lanes) > 1 else ""
-        rows = f" ({len(places)} cases)" if len(places) > 1 else ""
-        yield f"- {plain(lane.id)} {code(failure.case)}{rows}{also}"
-        yield f"  {plain(message) or failure.outcome}"
-        if failure.reproduce:
-            yield ""
-            yield from (f"  {line}" for line in _fenced("\n".join(failure.reproduce)))
+            groups[failure.message].append((index, lane, failure))
+    ordered = sorted(groups.values(), key=lambda places: places[0][0])
+    for rank, places in enumerate(ordered[: _FAILURES_IN_FULL + _FAILURES_IN_SHORT]):
+        yield _failure(places, in_full=rank < _FAILURES_IN_FULL)
+    rest = [place for places in ordered[_FAILURES_IN_FULL + _FAILURES_IN_SHORT :] for place in places]
+    if rest:
+        yield f"- and {len(rest):,} more failing cases; qualification.json has them all"
+
+
+def _failure(places: list[tuple[int, LaneQualification, Failure]], *, in_full: bool) -> str:
+    _, first, failure = places[0]
+    others = list({lane.id: lane for _, lane, _ in places if lane.id != first.id}.values())
+    also = f"; also on {plain(names(others))}" if others else ""
+    cases = list(dict.fromkeys(other.case for _, _, other in places))
+    more = (
+        f" and {len(cases) - 1} more cases" if len(cases) > 3 else "".join(f", {code(c)}" for c in cases[1:])
+    )
+    what = plain(failure.message or failure.outcome)
+    head = f"- {plain(first.id)} {code(failure.case)}{more}{also}: {what}"
+    if not in_full or not failure.reproduce:
+        return head
+    block = fenced("\n".join(failure.reproduce))
+    return f"{head}\n\n" + "\n".join(f"  {line}" for line in block.split("\n")) + "\n"
 
 
 def _not_established(q: Qualification) -> Iterator[str]:
-    silent: dict[tuple[str, str], list[str]] = defaultdict(list)
+    """Contradictions, then lanes of which nothing was observed, then open claims; each reason once."""
+    yield from _claims(q, ClaimState.CONTRADICTED, "**contradicted** ")
+    silent = [lane for lane in q.lanes if not ran(lane)]
+    if silent:
+        yield f"- everything on {plain(names(silent))}: no case was observed there"
+    hints: dict[tuple[str, str], list[LaneQualification]] = defaultdict(list)
+    for lane in silent:
+        if lane.hint:
+            hints[(hint_title(lane), lane.hint)].append(lane)
+    for (title, hint), lanes in hints.items():
+        yield f"- {title} ({plain(names(lanes))}): {code(hint, most=4 * MOST_LINE)}"
+    yield from _claims(q, ClaimState.NOT_ESTABLISHED, "")
+
+
+def _claims(q: Qualification, state: ClaimState, mark: str) -> Iterator[str]:
+    """The claims in one state: those with the same reason on the same lanes together."""
+    by_claim: dict[tuple[str, str], list[LaneQualification]] = defaultdict(list)
     for lane in q.lanes:
-        if not ran(lane):
-            hint = f" {hint_title(lane).capitalize()}: {code(lane.hint)}" if lane.hint else ""
-            silent[(lane.reasons[0] if lane.reasons else "not run", hint)].append(lane.id)
-    for (reason, hint), lanes in silent.items():
-        yield f"- {plain(', '.join(lanes))}: nothing; {plain(reason)}.{hint}"
-    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for lane in q.lanes:
-        for claim in lane.claims if ran(lane) else ():
-            if claim.state in (ClaimState.NOT_ESTABLISHED, ClaimState.CONTRADICTED):
-                groups[(claim.state, claim.title, claim.reason)].append(lane.id)
-    for (state, title, reason), lanes in groups.items():
-        mark = "**contradicted**" if state == ClaimState.CONTRADICTED else state
-        yield f"- {plain(title)} {mark} on {plain(', '.join(lanes))}: {plain(reason)}"
+        for claim in lane.claims:
+            if claim.state is state and (ran(lane) or state is ClaimState.CONTRADICTED):
+                by_claim[(claim.reason, claim.title)].append(lane)
+    together: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (reason, title), lanes in by_claim.items():
+        together[(reason, names(lanes))].append(title)
+    for (reason, where), titles in together.items():
+        yield f"- {mark}{plain(', '.join(titles))} on {plain(where)}: {plain(reason)}"
 
 
 def _established(q: Qualification) -> Iterator[str]:
     for lane in q.lanes:
         held = [claim for claim in lane.claims if claim.state is ClaimState.ESTABLISHED and ran(lane)]
         if held:
-            yield f"- {plain(lane.id)}"
-            yield from (f"  - {plain(claim.title)}: {plain(claim.reason)}" for claim in held)
+            lines = [f"  - {plain(claim.title)}: {plain(claim.reason)}" for claim in held]
+            yield "\n".join([f"- {plain(lane.id)}", *lines])
 
 
 def _not_claimed(q: Qualification) -> Iterator[str]:
@@ -200,22 +185,39 @@ def _not_claimed(q: Qualification) -> Iterator[str]:
 def _skips(q: Qualification) -> Iterator[str]:
     for lane in q.lanes:
         for skip in lane.skips:
-            kind = f"expected: {plain(skip.reason)}" if skip.expected else "**unexpected**"
+            past = f", {plain(skip.reason)}" if skip.reason else ""
+            kind = f"expected: {plain(skip.reason)}" if skip.expected else f"**unexpected**{past}"
             yield f"- {plain(lane.id)} {code(skip.case)}: {kind}. It said: {plain(skip.said) or 'nothing'}"
+        c = lane.counts
+        for number, what in ((c.flaky, "passed only when tried again"), (c.xfailed, "failed as expected")):
+            if number:
+                yield f"- {plain(lane.id)}: {number} of {c.planned} cases {what}"
 
 
 def _evidence(q: Qualification) -> Iterator[str]:
     for lane in q.lanes:
-        if lane.toolchain is None:
+        if not lane.folder:
             continue
-        chain = lane.toolchain
-        time = f", {lane.seconds:.1f} s" if lane.seconds is not None else ""
-        yield (
-            f"- {plain(lane.id)}: {plain(chain.kind)} {plain(chain.version)} ({plain(chain.origin)}), "
-            f"code for {plain(', '.join(lane.architectures))}, {lane.input_files} input files{time}, "
-            f"{code(lane.folder)}"
-        )
+        parts = []
+        if lane.toolchain is not None:
+            chain = lane.toolchain
+            parts.append(f"{plain(chain.kind)} {plain(chain.version)} ({plain(chain.origin)})")
+            parts.append(f"code for {plain(', '.join(lane.architectures)) or 'nothing'} found in the program")
+            parts.append(f"{lane.input_files} input files")
+        if lane.seconds is not None:
+            parts.append(f"{lane.seconds:.1f} s")
+        if lane.revision is not None and lane.revision != q.revision:
+            parts.append(f"**collected on {plain(lane.revision.short)}**")
+        lines = [f"- {plain(lane.id)}: {', '.join([*parts, code(lane.folder)])}"]
+        for device in lane.devices:
+            known = (
+                ("", device_name(device)),
+                ("at ", device.pci or device.uuid),
+                ("driver ", device.driver_version),
+                ("runtime ", device.runtime_version),
+            )
+            lines.append(f"  - device {plain(', '.join(f'{word}{value}' for word, value in known if value))}")
         if lane.flags:
-            yield f"  flags {code(' '.join(lane.flags))}"
-        for warning in lane.warnings:
-            yield f"  warning: {plain(warning)}"
+            lines.append(f"  - flags {code(' '.join(lane.flags))}")
+        lines.extend(f"  - warning: {plain(warning)}" for warning in lane.warnings)
+        yield "\n".join(lines)

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.junit.write import visible
+from harness.report.text import one_line
 from harness.report.words import by_concern, counted, device_found, hint_title, single_reason
 from harness.words import LaneVerdict, Verdict
 
@@ -57,7 +57,7 @@ def terminal_summary(
     console.print(
         Text.assemble(
             (qualification.verdict, _STYLES[qualification.verdict]),
-            f"  {qualification.revision.short}  {qualification.created:%Y-%m-%d %H:%M} UTC",
+            f"  {_shown(qualification.revision.short)}  {qualification.created:%Y-%m-%d %H:%M} UTC",
         )
     )
     reason = single_reason(qualification)
@@ -79,8 +79,14 @@ def terminal_summary(
         reasons = lane.reasons[:_MOST_REASONS]
         if len(lane.reasons) > len(reasons):
             reasons = (*reasons, f"and {len(lane.reasons) - len(reasons)} more")
-        for reason in (*reasons, *([f"{hint_title(lane)}: {lane.hint}"] if lane.hint else [])):
-            console.print(Padding(Text(_shown(reason), "dim"), (0, 0, 0, 4)))
+        for rank, reason in enumerate(reasons):
+            text = one_line(reason, _MOST_LETTERS if rank == 0 else _MOST_LETTERS // 2)
+            console.print(Padding(Text(text, "dim"), (0, 0, 0, 4)))
+        if lane.hint:
+            console.print(Padding(Text(_shown(f"{hint_title(lane)}: {lane.hint}"), "dim"), (0, 0, 0, 4)))
+        if lane.failures and lane.failures[0].reproduce:
+            # Not wrapped: it is there to be copied.
+            console.print(Text(f"    {_shown(lane.failures[0].reproduce[0])}", "bold"), soft_wrap=True)
     console.print(Text(f"report: {_relative(folder)}/qualification.md"), soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
@@ -90,8 +96,7 @@ def _wants_color() -> bool:
 
 
 def _shown(text: str) -> str:
-    line = " ".join(visible(text).split())
-    return line if len(line) <= _MOST_LETTERS else f"{line[: _MOST_LETTERS - 1]}…"
+    return one_line(text, _MOST_LETTERS)
 
 
 def _relative(folder: Path) -> str:
