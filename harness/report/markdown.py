@@ -12,6 +12,7 @@ from harness.report.words import (
     device_found,
     device_name,
     hint_title,
+    listed,
     names,
     other_reasons,
     own_non_claims,
@@ -162,11 +163,11 @@ def _claims(q: Qualification, state: ClaimState, mark: str) -> Iterator[str]:
         for claim in lane.claims:
             if claim.state is state and (ran(lane) or state is ClaimState.CONTRADICTED):
                 by_claim[(claim.reason, claim.title)].append(lane)
-    together: dict[tuple[str, str], list[str]] = defaultdict(list)
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for (reason, title), lanes in by_claim.items():
-        together[(reason, names(lanes))].append(title)
-    for (reason, where), titles in together.items():
-        yield f"- {mark}{plain(', '.join(titles))} on {plain(where)}: {plain(reason)}"
+        together[(reason, tuple(lane.id for lane in lanes))].append(title)
+    for (reason, ids), titles in together.items():
+        yield f"- {mark}{plain(', '.join(titles))} on {plain(listed(ids))}: {plain(reason)}"
 
 
 def _established(q: Qualification) -> Iterator[str]:

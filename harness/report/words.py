@@ -8,7 +8,7 @@ from harness.evidence import NotRun
 from harness.words import Backend, ClaimState, Execution, LaneVerdict, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from harness.evidence import DeviceRecord
     from harness.qualification import LaneQualification, Qualification
@@ -52,6 +52,11 @@ def counted(lane: LaneQualification) -> str:
     return f"{counts.executed}/{counts.planned}" if counts.planned or counts.executed else "not run"
 
 
+def first_reason(lane: LaneQualification) -> str:
+    """The reason that comes first for a lane's verdict; a qualification of other makers may have none."""
+    return lane.reasons[0] if lane.reasons else "no reason was recorded"
+
+
 def why_nothing_ran(lane: LaneQualification) -> str:
     """Say why a lane has no executed case; "" if it has.
 
@@ -64,7 +69,7 @@ def why_nothing_ran(lane: LaneQualification) -> str:
         what = "not run" if lane.verdict is LaneVerdict.INCOMPLETE else "not known"
     else:
         what = "no case ran" if lane.not_run is None else "not run"
-    return f"{what}: {lane.reasons[0] if lane.reasons else 'no reason was recorded'}"
+    return f"{what}: {first_reason(lane)}"
 
 
 def other_reasons(lane: LaneQualification) -> list[str]:
@@ -78,7 +83,11 @@ def other_reasons(lane: LaneQualification) -> list[str]:
 
 def names(lanes: Iterable[LaneQualification]) -> str:
     """The ids of lanes in a sentence; many are counted."""
-    ids = [lane.id for lane in lanes]
+    return listed([lane.id for lane in lanes])
+
+
+def listed(ids: Sequence[str]) -> str:
+    """Ids in a sentence; many are counted."""
     more = len(ids) - _FEW
     return ", ".join(ids) if more <= 1 else f"{', '.join(ids[:_FEW])} and {more} more"
 
@@ -97,7 +106,7 @@ def single_reason(qualification: Qualification) -> str:
     failed = [lane for lane in required if lane.verdict is LaneVerdict.FAILED]
     if failed:
         others = f"; {_number(failed[1:], 'more required lane')} failed" if len(failed) > 1 else ""
-        return f"{failed[0].id}: {failed[0].reasons[0]}{others}"
+        return f"{failed[0].id}: {first_reason(failed[0])}{others}"
     parts = []
     unfinished = [lane for lane in required if lane.verdict is LaneVerdict.INCOMPLETE]
     silent = [lane for lane in unfinished if not ran(lane)]
@@ -106,7 +115,7 @@ def single_reason(qualification: Qualification) -> str:
     partly = [lane for lane in unfinished if ran(lane)]
     if partly:
         others = f"; {_number(partly[1:], 'more required lane')} incomplete" if len(partly) > 1 else ""
-        parts.append(f"{partly[0].id}: {partly[0].reasons[0]}{others}")
+        parts.append(f"{partly[0].id}: {first_reason(partly[0])}{others}")
     return "; ".join(parts) or "; ".join(qualification.reasons)
 
 

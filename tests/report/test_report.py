@@ -241,3 +241,19 @@ def test_the_json_is_as_its_schema_says_and_reads_back(tmp_path: Path) -> None:
 
 def test_the_same_qualification_gives_the_same_bytes() -> None:
     assert markdown(FRESH) == markdown(FRESH.model_copy(deep=True))
+
+
+def test_claims_are_said_together_only_where_they_are_open_on_the_same_lanes() -> None:
+    """Ten lanes are more than a sentence names; the claims of two different tens must not run together."""
+
+    def open_claim(title: str) -> ClaimResult:
+        return ClaimResult(claim=title, state=ClaimState.NOT_ESTABLISHED, reason="nothing was observed")
+
+    def open_lane(number: int, *titles: str) -> LaneQualification:
+        claims = tuple(map(open_claim, titles))
+        return lane(f"t{number}", LaneVerdict.INCOMPLETE, counts=Counts(planned=1, executed=1), claims=claims)
+
+    lanes = [open_lane(number, "device", "fresh") for number in range(9)]
+    lanes += [open_lane(20, "device"), open_lane(21, "fresh")]
+    text = sections(markdown(qualification(Verdict.INCOMPLETE, *lanes))).by_title["Not established"]
+    assert [line.split(" on ")[0] for line in text.splitlines() if line] == ["- device", "- fresh"]
