@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness.qualification import LaneQualification, Qualification
+from harness.judge.qualification import LaneQualification, Qualification
 from harness.words import Backend, LaneVerdict
 
 

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from harness.build import build
-from harness.matrixfile import load
-from harness.plan import all_lanes
+from harness.matrix.file import load
+from harness.matrix.lanes import all_lanes
 
 ROOT = Path(__file__).resolve().parent.parent
 

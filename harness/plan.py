@@ -2,75 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from harness.errors import ConfigurationError
-from harness.matrix import session_of
-from harness.suggest import did_you_mean, listed
+from harness.matrix.lanes import Lane, all_lanes, why_excluded
+from harness.matrix.suggest import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.matrix import Matrix, Suite, Target
-    from harness.words import CopyMode
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One suite on one target: the unit that is built, run, recorded and judged."""
-
-    target_name: str
-    suite_name: str
-    target: Target
-    suite: Suite
-
-    @property
-    def id(self) -> str:
-        """`target/suite`: unique in a matrix, a relative path, the prefix of every row."""
-        return f"{self.target_name}/{self.suite_name}"
-
-    @property
-    def session(self) -> str:
-        """The nox session that runs this lane."""
-        return session_of(self.target_name, self.target)
-
-    @property
-    def copy_modes(self) -> tuple[CopyMode, ...]:
-        """The copy modes that the suite declares for this lane's backend."""
-        return self.suite.copy_modes.get(self.target.backend, ())
-
-
-def matrix_entry_digest(lane: Lane) -> str:
-    """Digest of what the matrix says about a lane: its target, its suite and their names."""
-    entry = {
-        "target": lane.target_name,
-        "suite": lane.suite_name,
-        "declared": [lane.target.model_dump(mode="json"), lane.suite.model_dump(mode="json")],
-    }
-    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
-
-
-def all_lanes(matrix: Matrix) -> tuple[Lane, ...]:
-    """Every lane of a matrix, suites within targets, both in the order of the file."""
-    return tuple(
-        Lane(target_name, suite_name, target, suite)
-        for target_name, target in matrix.targets.items()
-        for suite_name, suite in matrix.suites.items()
-        if not _excluded(target_name, target, suite)
-    )
-
-
-def _excluded(target_name: str, target: Target, suite: Suite) -> str:
-    """Why a suite does not run on a target, or "" if it does."""
-    if not any(fnmatchcase(target_name, pattern) for pattern in suite.targets):
-        return f"the suite runs on {', '.join(suite.targets)} only"
-    if not suite.copy_modes.get(target.backend):
-        return f"the suite has no copy modes for {target.backend}"
-    return ""
+    from harness.matrix.model import Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +68,7 @@ def plan(matrix: Matrix, selection: Selection | None = None) -> Plan:
     for target_name, target in matrix.targets.items():
         for suite_name, suite in matrix.suites.items():
             lane = Lane(target_name, suite_name, target, suite)
-            excluded, reason = _excluded(target_name, target, suite), wanted.reason(lane)
+            excluded, reason = why_excluded(target_name, target, suite), wanted.reason(lane)
             entries.append(Entry(lane, not excluded and bool(reason), excluded or reason or "not selected"))
     return Plan(tuple(entries))
 
@@ -151,9 +94,8 @@ def _no_lane(matrix: Matrix, pattern: str, lanes: list[str]) -> str:
         for suite_name, suite in matrix.suites.items():
             pair = Lane(target_name, suite_name, target, suite)
             if selection.reason(pair):
-                return (
-                    f"{pattern!r} matches no lane; {pair.id} is none: {_excluded(target_name, target, suite)}"
-                )
+                no_lane = f"{pair.id} is none: {why_excluded(target_name, target, suite)}"
+                return f"{pattern!r} matches no lane; {no_lane}"
     text = f"no lane matches {pattern!r}; there are: {listed(lanes)}"
     return text + did_you_mean(pattern, [*lanes, *matrix.targets])
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from harness.evidence import Evidence
-from harness.matrix import Matrix
-from harness.qualification import Qualification
+from harness.evidence.model import Evidence
+from harness.judge.qualification import Qualification
+from harness.matrix.model import Matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,20 +23,21 @@ from typing import TYPE_CHECKING
 
 import nox
 
-from harness import runs
+from harness.cli.arguments import parse_session_arguments
 from harness.errors import ConfigurationError, HarnessError
-from harness.matrixfile import load
-from harness.options import parse_session_arguments
-from harness.plan import Lane, all_lanes
-from harness.qualify import qualify
+from harness.evidence import folders
+from harness.evidence.folders import Run
+from harness.evidence.revision import revision_of
+from harness.judge.policy import SessionState
+from harness.matrix.file import load
+from harness.matrix.lanes import Lane, all_lanes
 from harness.report import terminal_summary
-from harness.revision import revision_of
-from harness.runs import Run
-from harness.session import SessionState, in_ci, run_session
+from harness.run.conclusion import qualify
+from harness.run.series import in_ci, run_session
 from harness.words import Verdict
 
 if TYPE_CHECKING:
-    from harness.matrix import Matrix
+    from harness.matrix.model import Matrix
 
 _RUN_VARIABLE = "HARNESS_RUN"
 
@@ -67,7 +68,7 @@ def _join_run(root: Path, matrix: Matrix) -> Run:
     folder, _, name = named.rpartition(os.sep)
     if name and folder == str(root):
         return Run(root, name)
-    run = runs.new_run(root)
+    run = folders.new_run(root)
     os.environ[_RUN_VARIABLE] = f"{root}{os.sep}{run.name}"
     atexit.register(_report_at_exit, matrix, run)
     return run
@@ -112,7 +113,7 @@ def _add_report(matrix: Matrix, root: Path) -> None:
         try:
             if len(session.posargs) > 1:
                 raise ConfigurationError("usage: nox -s report [-- RUN]")
-            run = runs.find_run(root, *session.posargs)
+            run = folders.find_run(root, *session.posargs)
             qualification = qualify(matrix, run)
         except HarnessError as error:
             session.error(str(error))

@@ -27,15 +27,15 @@ from harness.build.stamp import (
     request_of,
 )
 from harness.errors import BuildFailedError
-from harness.files import OutputError, sha256_of
-from harness.layout import OWN_OUTPUT
+from harness.evidence.folders import OWN_OUTPUT
+from harness.system.files import OutputError, sha256_of
 from harness.words import Backend as BackendName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from harness.build.model import Configuration
-    from harness.plan import Lane
+    from harness.matrix.lanes import Lane
 
 __all__ = ["Artifact", "Census", "Toolchain", "build"]
 

@@ -18,9 +18,9 @@ import ninja as ninja_wheel
 
 from harness.build.toolchain import ask, first_error
 from harness.errors import BuildFailedError
-from harness.files import write_atomically
-from harness.process import end_group, tied_to_parent
-from harness.reaper import reaping
+from harness.system.files import write_atomically
+from harness.system.process import end_group, tied_to_parent
+from harness.system.reaper import reaping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

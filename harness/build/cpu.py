@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from harness.matrix import Sanitizers, Target
+    from harness.matrix.model import Sanitizers, Target
 
 INSTALL = "apt-get install g++"
 

@@ -18,7 +18,7 @@ from harness.errors import NotBuiltError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from harness.matrix import Target
+    from harness.matrix.model import Target
 
 WHEELS = "13.5.0"
 """Release of `cuda-toolkit` whose metapackage pins all of its parts; 13.0.2 leaves two of them open."""

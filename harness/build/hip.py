@@ -19,7 +19,7 @@ from harness.errors import NotBuiltError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from harness.matrix import Target
+    from harness.matrix.model import Target
 
 OLDEST_CLANG = 19
 """The first clang that knows both gfx1201 and gfx1151."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from harness.files import OutputError
+from harness.system.files import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from harness.matrix import Target
+    from harness.matrix.model import Target
     from harness.words import Sanitizer
 
 

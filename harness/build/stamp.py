@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.build.model import Census, Configuration, Toolchain
-from harness.files import write_atomically
+from harness.system.files import write_atomically
 from harness.words import Sanitizer
 
 if TYPE_CHECKING:
-    from harness.matrix import Target
+    from harness.matrix.model import Target
 
 _VARIABLES = ("PATH", "CUDA_HOME", "CUDA_PATH", "ROCM_PATH", "CPATH", "LIBRARY_PATH")
 """Variables that change which compiler is found or what it does."""

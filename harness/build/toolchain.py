@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import process
+from harness.system import process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

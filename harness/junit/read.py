@@ -14,15 +14,15 @@ from junitparser import Error, Failure, JUnitXmlError, Skipped
 from junitparser.xunit2 import JUnitXml, TestSuite
 from lxml import etree
 
-from harness.evidence import State
-from harness.results import Row, without_worker
+from harness.evidence.model import State
+from harness.evidence.rows import Row, without_worker
 from harness.words import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from harness.evidence import Evidence
+    from harness.evidence.model import Evidence
 
 JUNIT = "junit.xml"
 RESULTS = "results.jsonl"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from junitparser import Error, Failure, Skipped
 from junitparser.xunit2 import JUnitXml, TestCase, TestSuite
 
-from harness.files import write_atomically
+from harness.system.files import write_atomically
 from harness.words import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from harness.results import Row
+    from harness.evidence.rows import Row
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

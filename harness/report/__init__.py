@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.files import write_atomically
 from harness.report.markdown import markdown
 from harness.report.terminal import terminal_summary
+from harness.system.files import write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.qualification import Qualification
+    from harness.judge.qualification import Qualification
 
 __all__ = ["as_json", "markdown", "terminal_summary", "write"]
 

@@ -6,8 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from harness.report.sections import Section, fit
-from harness.report.text import MOST_LINE, code, fenced, plain
-from harness.report.words import (
+from harness.report.sentences import (
     by_concern,
     device_found,
     device_name,
@@ -20,12 +19,13 @@ from harness.report.words import (
     single_reason,
     why_nothing_ran,
 )
+from harness.report.text import MOST_LINE, code, fenced, plain
 from harness.words import ClaimState, Execution, LaneVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.qualification import CopyModeResult, Failure, LaneQualification, Qualification
+    from harness.judge.qualification import CopyModeResult, Failure, LaneQualification, Qualification
 
 MOST_BYTES = 60_000
 """Below the 65,536 that a comment or a check-run summary on GitHub may have."""

@@ -13,14 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from harness.report.sentences import by_concern, counted, device_found, hint_title, single_reason
 from harness.report.text import one_line
-from harness.report.words import by_concern, counted, device_found, hint_title, single_reason
 from harness.words import LaneVerdict, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.qualification import Qualification
+    from harness.judge.qualification import Qualification
 
 _STYLES = {
     LaneVerdict.FAILED: "bold red",

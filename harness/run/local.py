@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.files import write_atomically
-from harness.process import end_group, tied_to_parent
-from harness.reaper import reaping
-from harness.run.cases import PLAN, RESULTS, SELECTED, LanePlan
+from harness.suites.driver.pytest_plugin import PLAN, RESULTS, SELECTED, LanePlan
+from harness.system.files import write_atomically
+from harness.system.process import end_group, tied_to_parent
+from harness.system.reaper import reaping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,7 +104,7 @@ def _command(folder: Path, keyword: str | None, workers: int) -> list[str]:
         sys.executable,
         "-m",
         "pytest",
-        *("-p", "harness.run.cases", "-p", "no:cacheprovider"),
+        *("-p", "harness.suites.driver.pytest_plugin", "-p", "no:cacheprovider"),
         *("-c", os.devnull, "--rootdir", str(folder)),
         *("-n", str(workers), "--dist", "loadgroup"),
         *("--lane-folder", str(folder)),

@@ -7,15 +7,15 @@ import platform
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from harness import witnesses
-from harness.evidence import DeviceRecord, Finding, Observation
+from harness import claims
+from harness.evidence.model import DeviceRecord, Finding, Observation
 from harness.words import Backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.matrix import Target
-    from harness.results import Row
+    from harness.evidence.rows import Row
+    from harness.matrix.model import Target
 
 DEVICE_VARIABLES = (
     "CUDA_VISIBLE_DEVICES",
@@ -110,7 +110,7 @@ def observe_runtime(target: Target, rows: Iterable[Row]) -> Observation | None:
 
 
 def _observation(finding: Finding, text: str) -> Observation:
-    return Observation(claim=witnesses.DEVICE, witness=witnesses.RUNTIME, finding=finding, text=text)
+    return Observation(claim=claims.DEVICE, witness=claims.RUNTIME, finding=finding, text=text)
 
 
 def observe_exclusive(rows: Iterable[Row]) -> Observation | None:
@@ -133,16 +133,16 @@ def observe_system(target: Target, driver_arch: str) -> Observation:
     """What the operating system says about the device, compared with what the driver was built for."""
     if target.backend is not Backend.CPU:
         return Observation(
-            claim=witnesses.DEVICE,
-            witness=witnesses.SYSTEM,
+            claim=claims.DEVICE,
+            witness=claims.SYSTEM,
             finding=Finding.SILENT,
             text="this version does not ask the operating system about GPUs",
         )
     here = machine()
     agrees = here == driver_arch and target.arch in (None, here)
     return Observation(
-        claim=witnesses.DEVICE,
-        witness=witnesses.SYSTEM,
+        claim=claims.DEVICE,
+        witness=claims.SYSTEM,
         finding=Finding.CONFIRMS if agrees else Finding.DENIES,
         text=f"the kernel calls this machine {here}"
         + (

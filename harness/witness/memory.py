@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness import witnesses
-from harness.evidence import CaseRecord, Finding, Observation
-from harness.results import SWEEP
+from harness import claims
+from harness.evidence.model import CaseRecord, Finding, Observation
+from harness.evidence.rows import SWEEP
 from harness.words import CopyMode, Execution, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from harness.results import Row
+    from harness.evidence.rows import Row
 
 PAGE_LOCKED = "page-locked"
 
@@ -42,7 +42,7 @@ def observe_pinned(rows: Iterable[Row]) -> Observation | None:
     else:
         finding = Finding.CONFIRMS
         text = f"first and last byte page-locked before and after the copies, in {len(swept)} rows"
-    return Observation(claim=witnesses.PINNED, witness=witnesses.POINTER, finding=finding, text=text)
+    return Observation(claim=claims.PINNED, witness=claims.POINTER, finding=finding, text=text)
 
 
 def observe_coverage(
@@ -70,16 +70,16 @@ def observe_coverage(
                 by_oracle |= keys
         emulated = any(case.execution is Execution.EMULATED for case in of_mode)
         execution = Execution.EMULATED if emulated else Execution.REAL
-        yield _counted(mode, witnesses.DRIVER, len(by_driver), execution)
+        yield _counted(mode, claims.DRIVER, len(by_driver), execution)
         if asked:
-            yield _counted(mode, witnesses.ORACLE, len(by_oracle), execution)
+            yield _counted(mode, claims.ORACLE, len(by_oracle), execution)
 
 
 def _counted(mode: CopyMode, witness: str, number: int, execution: Execution) -> Observation:
     note = " on an emulated stream" if execution is Execution.EMULATED else ""
-    who = "driver" if witness == witnesses.DRIVER else "oracle"
+    who = "driver" if witness == claims.DRIVER else "oracle"
     return Observation(
-        claim=witnesses.COVERAGE,
+        claim=claims.COVERAGE,
         subject=mode,
         witness=witness,
         finding=Finding.CONFIRMS,

@@ -11,16 +11,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from harness import process, witnesses
-from harness.evidence import CensusRecord, Finding, Observation
+from harness import claims
+from harness.evidence.model import CensusRecord, Finding, Observation
+from harness.system import process
 from harness.words import Backend, Sanitizer, SanitizerCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from harness.matrix import Target
-    from harness.run.driver import Plant
+    from harness.matrix.model import Target
+    from harness.suites.driver.ask import Plant
 
 FOUND = 98
 """Exit status of a program in which a sanitizer found something; 1 would read as a failed case."""
@@ -62,7 +63,7 @@ def observe_census(census: CensusRecord | None, wanted: Sequence[Sanitizer]) -> 
         else:
             finding, text = Finding.CONFIRMS, f"all {census.objects} objects and the program are instrumented"
         yield Observation(
-            claim=witnesses.SANITIZER, subject=sanitizer, witness=witnesses.CENSUS, finding=finding, text=text
+            claim=claims.SANITIZER, subject=sanitizer, witness=claims.CENSUS, finding=finding, text=text
         )
 
 
@@ -92,9 +93,9 @@ def observe_planted(
             finding = Finding.CONFIRMS
             text = f"{len(mine)} planted defects were reported ({', '.join(plant.name for plant in mine)})"
         yield Observation(
-            claim=witnesses.SANITIZER,
+            claim=claims.SANITIZER,
             subject=sanitizer,
-            witness=witnesses.PLANTED,
+            witness=claims.PLANTED,
             finding=finding,
             text=text,
         )

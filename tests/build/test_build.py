@@ -16,8 +16,8 @@ import pytest
 
 from harness.build import Artifact, build, cuda, toolchain
 from harness.errors import BuildFailedError, NotBuiltError
-from harness.matrix import Matrix
-from harness.plan import Lane, all_lanes
+from harness.matrix.lanes import Lane, all_lanes
+from harness.matrix.model import Matrix
 from harness.words import Sanitizer
 
 CMAKE = """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 
-from harness import witnesses
+from harness import claims
 from harness.claims import Claim, claims_of
-from harness.evidence import CaseRecord, Evidence, Finding, HostRecord, Observation, Revision, State
-from harness.judge import LaneRecord, judge_lane
-from harness.matrix import ExpectedSkip, Matrix
-from harness.plan import Lane, all_lanes, matrix_entry_digest
-from harness.results import Row
+from harness.evidence.model import CaseRecord, Evidence, Finding, HostRecord, Observation, Revision, State
+from harness.evidence.rows import Row
+from harness.judge.verdicts import LaneRecord, judge_lane
+from harness.matrix.lanes import Lane, all_lanes, matrix_entry_digest
+from harness.matrix.model import ExpectedSkip, Matrix
 from harness.words import CopyMode, Execution, LaneVerdict, Outcome
 
 REVISION = Revision(commit="a" * 40, tree="b" * 40)
@@ -64,7 +64,7 @@ def everything(lane: Lane) -> tuple[Observation, ...]:
         saw(claim, witness)
         for claim in claims_of(lane)
         for witness in claim.witnesses
-        if claim.name != witnesses.FRESH
+        if claim.name != claims.FRESH
     )
 
 

@@ -11,20 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import witnesses
-from harness.claims import Claim, claims_of, decide
-from harness.evidence import (
-    Evidence,
-    Finding,
-    NotRun,
-    Observation,
-    Revision,
-    State,
-)
-from harness.judge import LaneRecord, judge, judge_lane, overall
-from harness.matrix import ExpectedSkip
-from harness.plan import all_lanes
-from harness.results import FAILING, Row
+from harness import claims
+from harness.claims import Claim, claims_of
+from harness.evidence.model import Evidence, Finding, NotRun, Observation, Revision, State
+from harness.evidence.rows import FAILING, Row
+from harness.judge.verdicts import LaneRecord, judge, judge_lane, overall
+from harness.judge.weigh import decide
+from harness.matrix.lanes import all_lanes
+from harness.matrix.model import ExpectedSkip
 from harness.words import ClaimState, Execution, LaneVerdict, Outcome, Verdict
 from tests.judge.records import CPU, GPU, MATRIX, NOW, REVISION, case, everything, evidence, row, saw, verdict
 
@@ -110,7 +104,7 @@ def test_damaged_evidence_is_a_failure_and_no_record_is_not() -> None:
 @pytest.mark.parametrize("claim", claims_of(GPU), ids=lambda claim: f"{claim.name}-{claim.subject}")
 @pytest.mark.parametrize("finding", [Finding.DENIES, Finding.SILENT])
 def test_every_witness_of_every_claim_counts(claim: Claim, finding: Finding) -> None:
-    if claim.name == witnesses.FRESH:
+    if claim.name == claims.FRESH:
         return
     expected = LaneVerdict.FAILED if finding is Finding.DENIES else LaneVerdict.INCOMPLETE
     for witness in claim.witnesses:
@@ -152,15 +146,15 @@ def test_the_table_of_findings_is_total() -> None:
     [(9, ClaimState.NOT_ESTABLISHED), (10, ClaimState.ESTABLISHED), (11, ClaimState.CONTRADICTED)],
 )
 def test_a_count_must_be_exactly_the_one_of_the_matrix(count: int, state: ClaimState) -> None:
-    claim = Claim(witnesses.COVERAGE, (witnesses.DRIVER, witnesses.ORACLE), subject="sync", least=10)
-    said = [saw(claim, witnesses.DRIVER), saw(claim, witnesses.ORACLE, value=count)]
+    claim = Claim(claims.COVERAGE, (claims.DRIVER, claims.ORACLE), subject="sync", least=10)
+    said = [saw(claim, claims.DRIVER), saw(claim, claims.ORACLE, value=count)]
     assert decide(claim, said).state is state
 
 
 def test_what_is_said_of_another_subject_does_not_count() -> None:
-    claim = Claim(witnesses.COVERAGE, (witnesses.DRIVER,), subject="sync", least=10)
-    other = Claim(witnesses.COVERAGE, (witnesses.DRIVER,), subject="async", least=10)
-    assert decide(claim, [saw(other, witnesses.DRIVER)]).state is ClaimState.NOT_ESTABLISHED
+    claim = Claim(claims.COVERAGE, (claims.DRIVER,), subject="sync", least=10)
+    other = Claim(claims.COVERAGE, (claims.DRIVER,), subject="async", least=10)
+    assert decide(claim, [saw(other, claims.DRIVER)]).state is ClaimState.NOT_ESTABLISHED
 
 
 def test_an_emulated_device_establishes_nothing() -> None:
@@ -247,13 +241,9 @@ some_rows = st.lists(st.builds(row, st.sampled_from(Outcome), names), max_size=4
 some_observations = st.lists(
     st.builds(
         Observation,
-        claim=st.sampled_from(
-            [witnesses.DEVICE, witnesses.NATIVE_CODE, witnesses.SANITIZER, witnesses.COVERAGE]
-        ),
+        claim=st.sampled_from([claims.DEVICE, claims.NATIVE_CODE, claims.SANITIZER, claims.COVERAGE]),
         subject=st.sampled_from(["", "sync", "address"]),
-        witness=st.sampled_from(
-            [witnesses.RUNTIME, witnesses.SYSTEM, witnesses.BINARY, witnesses.CENSUS, witnesses.DRIVER]
-        ),
+        witness=st.sampled_from([claims.RUNTIME, claims.SYSTEM, claims.BINARY, claims.CENSUS, claims.DRIVER]),
         finding=st.sampled_from(Finding),
         text=st.just("x"),
         value=st.none() | st.integers(0, 20),

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import witnesses
-from harness.claims import claims_of, claims_of_evidence
-from harness.evidence import Evidence, Finding, NotRun, Revision, State
-from harness.judge import LaneRecord, judge_lane
-from harness.matrix import ExpectedSkip
+from harness import claims
+from harness.claims import claims_of
+from harness.evidence.model import Evidence, Finding, NotRun, Revision, State
+from harness.judge.verdicts import LaneRecord, judge_lane
+from harness.judge.weigh import claims_of_evidence
+from harness.matrix.model import ExpectedSkip
 from harness.words import ClaimState, Execution, LaneVerdict, Outcome
 from tests.judge.records import AMD, CPU, GPU, NOW, REVISION, case, everything, evidence, row, saw, verdict
 
 if TYPE_CHECKING:
-    from harness.plan import Lane
+    from harness.matrix.lanes import Lane
 
 
 def state_of(lane: Lane, found: Evidence, claim: str) -> tuple[ClaimState, str]:
@@ -97,7 +98,7 @@ def test_a_lane_that_was_not_run_has_a_reason_even_if_none_was_written(not_run: 
 
 def test_a_contradiction_counts_in_a_lane_that_was_not_run() -> None:
     native = claims_of(GPU)[1]
-    seen = (saw(native, witnesses.BINARY, Finding.DENIES),)
+    seen = (saw(native, claims.BINARY, Finding.DENIES),)
     record = LaneRecord(evidence(GPU, not_run=NotRun.NO_DEVICE, reason="none", planned=(), observations=seen))
     found, reason = verdict(record, GPU)
     assert found is LaneVerdict.FAILED
@@ -109,7 +110,7 @@ def test_what_is_open_in_a_lane_that_was_not_run_is_said_once() -> None:
     judged = judge_lane(GPU, record, revision=REVISION, now=NOW)
     assert judged.reasons == ("none",)
     states = {claim.claim: claim.state for claim in judged.claims}
-    assert states.pop(witnesses.FRESH) is ClaimState.ESTABLISHED
+    assert states.pop(claims.FRESH) is ClaimState.ESTABLISHED
     assert set(states.values()) == {ClaimState.NOT_ESTABLISHED}
 
 
@@ -122,7 +123,7 @@ def test_what_is_open_in_a_lane_that_was_not_run_is_said_once() -> None:
     ],
 )
 def test_evidence_of_another_revision_is_not_fresh(collected: Revision, says: str) -> None:
-    state, reason = state_of(CPU, evidence(revision=collected), witnesses.FRESH)
+    state, reason = state_of(CPU, evidence(revision=collected), claims.FRESH)
     assert state is ClaimState.NOT_ESTABLISHED
     assert says in reason
 
@@ -139,7 +140,7 @@ def test_evidence_of_another_revision_is_not_fresh(collected: Revision, says: st
 )
 def test_a_revision_must_be_known_to_be_the_same(revision: Revision, state: ClaimState) -> None:
     decided = claims_of_evidence(CPU, evidence(revision=revision), revision)
-    assert next(c.state for c in decided if c.claim == witnesses.FRESH) is state
+    assert next(c.state for c in decided if c.claim == claims.FRESH) is state
 
 
 def test_evidence_under_another_declaration_is_not_fresh() -> None:
@@ -155,12 +156,12 @@ def test_evidence_under_another_declaration_is_not_fresh() -> None:
 def test_an_imitation_on_a_gpu_lane_establishes_nothing() -> None:
     imitated = tuple(o.model_copy(update={"execution": Execution.EMULATED}) for o in everything(GPU))
     decided = claims_of_evidence(GPU, evidence(GPU, observations=imitated), REVISION)
-    assert [c.claim for c in decided if c.state is ClaimState.ESTABLISHED] == [witnesses.FRESH]
+    assert [c.claim for c in decided if c.state is ClaimState.ESTABLISHED] == [claims.FRESH]
 
 
 def test_an_imitated_stream_on_a_cpu_lane_is_what_that_lane_is_for() -> None:
     imitated = tuple(
-        o.model_copy(update={"execution": Execution.EMULATED}) if o.claim == witnesses.COVERAGE else o
+        o.model_copy(update={"execution": Execution.EMULATED}) if o.claim == claims.COVERAGE else o
         for o in everything(CPU)
     )
     decided = claims_of_evidence(CPU, evidence(observations=imitated), REVISION)
@@ -169,22 +170,20 @@ def test_an_imitated_stream_on_a_cpu_lane_is_what_that_lane_is_for() -> None:
 
 def test_a_denial_by_an_imitation_keeps_its_weight() -> None:
     device = claims_of(GPU)[0]
-    denial = saw(device, witnesses.RUNTIME, Finding.DENIES).model_copy(
-        update={"execution": Execution.EMULATED}
-    )
+    denial = saw(device, claims.RUNTIME, Finding.DENIES).model_copy(update={"execution": Execution.EMULATED})
     found = evidence(GPU, observations=(*everything(GPU), denial))
-    assert state_of(GPU, found, witnesses.DEVICE)[0] is ClaimState.CONTRADICTED
+    assert state_of(GPU, found, claims.DEVICE)[0] is ClaimState.CONTRADICTED
 
 
 @pytest.mark.parametrize("name", ["HSA_OVERRIDE_GFX_VERSION", "HSA_OVERRIDE_GFX_VERSION_0"])
 def test_an_overridden_architecture_is_not_believed(name: str) -> None:
     found = evidence(AMD, environment={name: "11.5.1"})
-    assert state_of(AMD, evidence(AMD), witnesses.DEVICE)[0] is ClaimState.ESTABLISHED
-    state, reason = state_of(AMD, found, witnesses.DEVICE)
+    assert state_of(AMD, evidence(AMD), claims.DEVICE)[0] is ClaimState.ESTABLISHED
+    state, reason = state_of(AMD, found, claims.DEVICE)
     assert state is ClaimState.NOT_ESTABLISHED
     assert f"{name} was set to '11.5.1'" in reason
     other = evidence(GPU, environment={name: "11.5.1"})
-    assert state_of(GPU, other, witnesses.DEVICE)[0] is ClaimState.ESTABLISHED
+    assert state_of(GPU, other, claims.DEVICE)[0] is ClaimState.ESTABLISHED
 
 
 EXPECTED = ExpectedSkip(lane="*", case="sync/b", reason="needs HIP")

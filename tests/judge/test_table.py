@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import witnesses
+from harness import claims
 from harness.claims import Claim, claims_of
-from harness.evidence import Finding, NotRun, State
-from harness.judge import LaneRecord, judge, judge_lane
-from harness.plan import all_lanes
+from harness.evidence.model import Finding, NotRun, State
+from harness.judge.verdicts import LaneRecord, judge, judge_lane
+from harness.matrix.lanes import all_lanes
 from harness.words import ClaimState, LaneVerdict, Outcome, Verdict
 from tests.judge.records import CPU, MATRIX, NOW, REVISION, case, everything, evidence, row, saw
 
 if TYPE_CHECKING:
-    from harness.matrix import Matrix
+    from harness.matrix.model import Matrix
 
 FAILING_OUTCOMES = {"failed", "error", "xpassed", "skipped"}
 EXECUTED_OUTCOMES = {"passed", "failed", "error", "xfailed", "xpassed", "flaky"}
@@ -67,12 +67,12 @@ def expected(
 @pytest.mark.parametrize("outcomes", ROWS, ids=lambda outcomes: "+".join(outcomes) or "no row")
 def test_every_cell_of_the_table(outcomes: tuple[Outcome, ...]) -> None:
     device = claims_of(CPU)[0]
-    rest = tuple(o for o in everything(CPU) if (o.claim, o.witness) != (device.name, witnesses.RUNTIME))
+    rest = tuple(o for o in everything(CPU) if (o.claim, o.witness) != (device.name, claims.RUNTIME))
     names = [f"sync/{letter}" for letter, _ in zip("ab", outcomes, strict=False)]
     rows = [row(outcome, name) for outcome, name in zip(outcomes, names, strict=True)]
     seen = set()
     for finding, state, status, not_run in product(CHOICES, State, EXITS, [None, *NotRun]):
-        observed = rest if finding is None else (*rest, saw(device, witnesses.RUNTIME, finding))
+        observed = rest if finding is None else (*rest, saw(device, claims.RUNTIME, finding))
         found = evidence(
             planned=tuple(case(name) for name in names),
             observations=observed,
@@ -98,7 +98,7 @@ def test_the_table_holds_every_verdict_and_every_outcome() -> None:
 @pytest.mark.parametrize("claim", claims_of(CPU), ids=lambda claim: claim.name)
 def test_a_claim_that_is_open_does_not_hide_behind_one_that_holds(claim: Claim) -> None:
     observed = tuple(o for o in everything(CPU) if (o.claim, o.subject) != (claim.name, claim.subject))
-    revision = REVISION if claim.name != witnesses.FRESH else REVISION.model_copy(update={"commit": "c" * 40})
+    revision = REVISION if claim.name != claims.FRESH else REVISION.model_copy(update={"commit": "c" * 40})
     found = evidence(observations=observed, revision=revision)
     judged = judge_lane(CPU, LaneRecord(found, rows=[row()]), revision=REVISION, now=NOW)
     assert judged.verdict is LaneVerdict.INCOMPLETE

@@ -12,8 +12,8 @@ from junitparser.xunit2 import JUnitXml
 from lxml import etree
 
 from harness import junit
-from harness.evidence import CaseRecord, Evidence, HostRecord, NotRun, Revision, State
-from harness.results import Row
+from harness.evidence.model import CaseRecord, Evidence, HostRecord, NotRun, Revision, State
+from harness.evidence.rows import Row
 from harness.words import CopyMode, Execution, Outcome
 
 if TYPE_CHECKING:

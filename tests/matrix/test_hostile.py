@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.yamlread import MOST_BYTES
+from harness.matrix.yaml_reader import MOST_BYTES
 from tests.matrix.conftest import VALID, changed
 
 if TYPE_CHECKING:
@@ -28,13 +28,8 @@ MOST_SECONDS = 20
 
 READ = """
 import sys
-from pathlib import Path
-from harness.errors import HarnessError
-from harness.commands.validate import validate
-try:
-    validate(Path(sys.argv[1]))
-except HarnessError as error:
-    sys.exit(f"{error}")
+from harness.cli import main
+sys.exit(main(['validate', sys.argv[1]]))
 """
 
 
@@ -53,7 +48,7 @@ def _refusal(path: Path) -> str:
         check=False,
         preexec_fn=_limit,
     )
-    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"{path}:")
     return line.removeprefix(f"{path}:")

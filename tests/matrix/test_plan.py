@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.commands.plan import UNCOVERED, as_text
+from harness.cli.plan import UNCOVERED, as_text
 from harness.errors import ConfigurationError
-from harness.matrix import Matrix
-from harness.plan import Selection, all_lanes, coverage, plan
+from harness.matrix.lanes import all_lanes
+from harness.matrix.model import Matrix
+from harness.plan import Selection, coverage, plan
 
 ROOT = Path(__file__).parents[2]
 

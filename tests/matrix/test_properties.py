@@ -11,10 +11,10 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.matrix import Matrix
-from harness.matrixfile import MatrixError, load
+from harness.matrix.file import MatrixError, load
+from harness.matrix.model import Matrix
+from harness.matrix.yaml_reader import typed
 from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
-from harness.yamlread import typed
 from tests.matrix.conftest import VALID
 
 # Each is read differently by some YAML reader if it is not quoted, and is a valid name.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.matrix import (
+from harness.matrix.model import (
     ContinuousIntegration,
     Device,
     Establish,
@@ -18,7 +18,7 @@ from harness.matrix import (
     Suite,
     Target,
 )
-from harness.yamlread import MOST_BYTES, MOST_DEPTH, MOST_NODES
+from harness.matrix.yaml_reader import MOST_BYTES, MOST_DEPTH, MOST_NODES
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -13,13 +13,14 @@ import jsonschema
 import pytest
 import yaml
 
-from harness import evidence, schema
-from harness.evidence import Revision
-from harness.matrixfile import MatrixError, load
-from harness.qualification import LaneQualification, Qualification
+from harness import schema
+from harness.evidence import store
+from harness.evidence.model import Evidence, HostRecord, Revision, State
+from harness.judge.qualification import LaneQualification, Qualification
+from harness.matrix.file import MatrixError, load
+from harness.matrix.yaml_reader import read
 from harness.report import as_json
 from harness.words import Backend, LaneVerdict, Verdict
-from harness.yamlread import read
 from tests.matrix.conftest import VALID
 
 ROOT = Path(__file__).parents[2]
@@ -118,21 +119,21 @@ NOW = dt.datetime(2026, 12, 1, 12, 0, tzinfo=dt.UTC)
 
 
 def test_evidence_as_it_is_written_follows_its_schema(tmp_path: Path) -> None:
-    record = evidence.Evidence(
+    record = Evidence(
         harness_version="0.1.0",
         run="r",
         target="gpu",
         suite="sweep",
         nonce="n",
-        state=evidence.State.RUNNING,
+        state=State.RUNNING,
         revision=REVISION,
         matrix_entry="c" * 64,
         inputs={"a.cpp": "d" * 64},
-        host=evidence.HostRecord(system="Linux", release="6", machine="x86_64", python="3.11"),
+        host=HostRecord(system="Linux", release="6", machine="x86_64", python="3.11"),
         started=NOW,
     )
-    evidence.save(record, tmp_path)
-    written = json.loads((tmp_path / evidence.FILE_NAME).read_text())
+    store.save(record, tmp_path)
+    written = json.loads((tmp_path / store.FILE_NAME).read_text())
     validator = checked_in("evidence.schema.json")
     validator.validate(written)
     del written["state"]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.matrixfile import MatrixError, load_with_warnings
-from harness.problems import MOST_SHOWN
+from harness.matrix.file import MatrixError, load_with_warnings
+from harness.matrix.problems import MOST_SHOWN
 from tests.matrix.conftest import VALID, ProblemsOf, changed
 
 if TYPE_CHECKING:

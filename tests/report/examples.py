@@ -10,9 +10,9 @@ import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness import witnesses
+from harness import claims
 from harness.claims import Claim, claims_of
-from harness.evidence import (
+from harness.evidence.model import (
     BuildRecord,
     CaseRecord,
     DeviceRecord,
@@ -25,17 +25,17 @@ from harness.evidence import (
     State,
     ToolchainRecord,
 )
-from harness.judge import LaneRecord, judge
-from harness.matrix import Matrix
-from harness.plan import Lane, all_lanes, matrix_entry_digest
+from harness.evidence.rows import Row
+from harness.judge.verdicts import LaneRecord, judge
+from harness.matrix.lanes import Lane, all_lanes, matrix_entry_digest
+from harness.matrix.model import Matrix
 from harness.report import as_json, markdown, terminal_summary
-from harness.results import Row
 from harness.words import Backend, CopyMode, Execution, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from harness.qualification import Qualification
+    from harness.judge.qualification import Qualification
 
 GOLDEN = Path(__file__).parent / "golden"
 FOLDER = Path("reports/runs/20261201T120000Z-4016ea")
@@ -141,17 +141,17 @@ def _row(lane: Lane, case: CaseRecord) -> Row:
 
 
 _TEXTS: dict[str, str] = {
-    witnesses.RUNTIME: "every row ran on {name} ({arch})",
-    witnesses.SYSTEM: "the kernel calls this machine {arch}",
-    witnesses.BINARY: "the binary holds code for {arch}",
-    witnesses.CENSUS: "all 18 objects and the program are instrumented",
-    witnesses.PLANTED: "3 planted defects were reported (heap-out-of-bounds, use-after-free, overflow)",
-    witnesses.POINTER: "first and last byte page-locked before and after the copies, in 8 rows",
-    witnesses.DRIVER: "driver: 3,456 distinct transactions",
-    witnesses.ORACLE: "oracle: 3,456 distinct transactions",
-    witnesses.LOADED: "the code object for {arch} was loaded",
-    witnesses.COPY_RECORD: "every copy is recorded as one of page-locked memory",
-    witnesses.CANARY: "pageable memory that was claimed as page-locked was rejected",
+    claims.RUNTIME: "every row ran on {name} ({arch})",
+    claims.SYSTEM: "the kernel calls this machine {arch}",
+    claims.BINARY: "the binary holds code for {arch}",
+    claims.CENSUS: "all 18 objects and the program are instrumented",
+    claims.PLANTED: "3 planted defects were reported (heap-out-of-bounds, use-after-free, overflow)",
+    claims.POINTER: "first and last byte page-locked before and after the copies, in 8 rows",
+    claims.DRIVER: "driver: 3,456 distinct transactions",
+    claims.ORACLE: "oracle: 3,456 distinct transactions",
+    claims.LOADED: "the code object for {arch} was loaded",
+    claims.COPY_RECORD: "every copy is recorded as one of page-locked memory",
+    claims.CANARY: "pageable memory that was claimed as page-locked was rejected",
 }
 
 
@@ -177,7 +177,7 @@ def observations(lane: Lane, without: Iterable[str] = ()) -> tuple[Observation, 
         _saw(lane, claim, witness)
         for claim in claims_of(lane)
         for witness in claim.witnesses
-        if claim.name != witnesses.FRESH and witness not in without
+        if claim.name != claims.FRESH and witness not in without
     )
 
 
@@ -236,7 +236,7 @@ def not_run(lane: Lane) -> LaneRecord:
         reason=f"built for {lane.target.arch}, no {backend} device here",
         devices=(),
         planned=(),
-        observations=(_saw(lane, native, witnesses.BINARY),),
+        observations=(_saw(lane, native, claims.BINARY),),
         exit_status=None,
     )
 
@@ -314,7 +314,7 @@ def defect_in_restore() -> Qualification:
         )
     short = tuple(
         o.model_copy(update={"value": 864, "text": o.text.replace("3,456", "864")})
-        if o.claim == witnesses.COVERAGE
+        if o.claim == claims.COVERAGE
         else o
         for o in observations(lane)
     )
@@ -338,7 +338,7 @@ def everything_qualified() -> Qualification:
 
 def gpu_with_open_claims() -> Qualification:
     """Two GPUs ran, and no witness of this version looks at what was loaded and copied."""
-    missing = (witnesses.SYSTEM, witnesses.LOADED, witnesses.COPY_RECORD, witnesses.CANARY)
+    missing = (claims.SYSTEM, claims.LOADED, claims.COPY_RECORD, claims.CANARY)
     records = {
         target: ran(LANES[target], observations=observations(LANES[target], without=missing))
         for target in ("rtx3090", "r9700")
@@ -358,7 +358,7 @@ def interrupted() -> Qualification:
                 rows=[_row(lane, case) for case in _cases(lane)[:11]],
                 state=State.INTERRUPTED,
                 exit_status=2,
-                observations=tuple(o for o in observations(lane) if o.claim != witnesses.COVERAGE),
+                observations=tuple(o for o in observations(lane) if o.claim != claims.COVERAGE),
             ),
         }
     )
@@ -367,8 +367,8 @@ def interrupted() -> Qualification:
 def damaged() -> Qualification:
     """A lane's evidence is cut short, another's runner was killed, a third copied pageable memory."""
     r9700, strix = LANES["r9700"], LANES["strix-halo"]
-    pinned = next(claim for claim in claims_of(strix) if claim.name == witnesses.PINNED)
-    denial = _saw(strix, pinned, witnesses.POINTER, Finding.DENIES, "pinned/width3 used pageable memory")
+    pinned = next(claim for claim in claims_of(strix) if claim.name == claims.PINNED)
+    denial = _saw(strix, pinned, claims.POINTER, Finding.DENIES, "pinned/width3 used pageable memory")
     return judged(
         {
             **_gpus_not_run(),

@@ -8,8 +8,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from harness import evidence, report
-from harness.qualification import Qualification
+from harness import report
+from harness.evidence import store
+from harness.judge.qualification import Qualification
 from harness.words import ClaimState, LaneVerdict, Verdict
 from tests.report.examples import EXAMPLES, FOLDER, GOLDEN, LANES, damaged, forms, ran
 
@@ -59,10 +60,10 @@ def test_what_is_written_is_as_the_schema_says_and_reads_back(name: str, tmp_pat
 def test_evidence_is_written_as_its_schema_says(target: str, tmp_path: Path) -> None:
     found = ran(LANES[target]).evidence
     assert found is not None
-    evidence.save(found, tmp_path)
+    store.save(found, tmp_path)
     schema = json.loads((SCHEMAS / "evidence.schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.Draft202012Validator(schema)
-    written = json.loads((tmp_path / evidence.FILE_NAME).read_text(encoding="utf-8"))
+    written = json.loads((tmp_path / store.FILE_NAME).read_text(encoding="utf-8"))
     validator.validate(written)
     assert not validator.is_valid({**written, "more": 1})
     assert not validator.is_valid({**written, "state": "asleep"})

@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 
 from harness import report
-from harness.evidence import DeviceRecord, Finding, NotRun, Revision, ToolchainRecord
-from harness.qualification import (
+from harness.evidence.model import DeviceRecord, Finding, NotRun, Revision, ToolchainRecord
+from harness.judge.qualification import (
     ClaimResult,
     CopyModeResult,
     Counts,
@@ -24,15 +24,7 @@ from harness.qualification import (
     WitnessResult,
 )
 from harness.report.markdown import markdown
-from harness.words import (
-    Backend,
-    ClaimState,
-    CopyMode,
-    Execution,
-    LaneVerdict,
-    SanitizerCheck,
-    Verdict,
-)
+from harness.words import Backend, ClaimState, CopyMode, Execution, LaneVerdict, SanitizerCheck, Verdict
 
 NOW = dt.datetime(2026, 12, 1, 16, 28, tzinfo=dt.UTC)
 REVISION = Revision(commit="1943f738cdd4" + "0" * 28, tree="0" * 40)

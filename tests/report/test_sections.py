@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from harness.qualification import Failure
+from harness.judge.qualification import Failure
 from harness.report.markdown import MOST_BYTES, markdown
 from harness.report.sections import Section, fit, size
 from tests.report.examples import damaged, defect_in_restore

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from harness.evidence import DeviceRecord, Revision, ToolchainRecord
-from harness.qualification import Failure, Qualification, Skip
+from harness.evidence.model import DeviceRecord, Revision, ToolchainRecord
+from harness.judge.qualification import Failure, Qualification, Skip
 from harness.report import markdown, terminal_summary
 from harness.report.text import code, fenced, one_line, plain, shown
 from harness.words import Backend

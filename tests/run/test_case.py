@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.evidence import CaseRecord
-from harness.run.case import CaseFailedError, CaseReport, CaseRun, CaseSkippedError, run_case
+from harness.evidence.model import CaseRecord
+from harness.suites.driver.case import CaseFailedError, CaseReport, CaseRun, CaseSkippedError, run_case
 from harness.words import CopyMode, Execution
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness import junit
-from harness.evidence import CaseRecord, Evidence, HostRecord, Revision, State
-from harness.results import Row
-from harness.run.cases import RESULTS, LanePlan
-from harness.run.driver import list_cases
+from harness.evidence.model import CaseRecord, Evidence, HostRecord, Revision, State
+from harness.evidence.rows import Row
 from harness.run.local import Progress, PytestRun, run_cases
+from harness.suites.driver.ask import list_cases
+from harness.suites.driver.pytest_plugin import RESULTS, LanePlan
 from harness.witness.device import observe_exclusive
 from harness.words import Outcome
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 _IN_A_PROCESS = """
 import pathlib, sys
-from harness.run.cases import LanePlan
+from harness.suites.driver.pytest_plugin import LanePlan
 from harness.run.local import run_cases
-from harness.process import terminate_as_interrupt
+from harness.system.process import terminate_as_interrupt
 plan = LanePlan.model_validate_json(pathlib.Path(sys.argv[1]).read_bytes())
 with terminate_as_interrupt():
     done = run_cases(plan, keyword=None, workers=1, progress=lambda p: None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.files import OutputError, write_atomically
+from harness.system.files import OutputError, write_atomically
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_full_disk_leaves_the_old_file() -> None:
     """Python's own writes go to /dev/shm or the like; a limit on the size of files stands for a full disk."""
     script = """
 import pathlib, resource, sys, tempfile
-from harness.files import OutputError, write_atomically
+from harness.system.files import OutputError, write_atomically
 path = pathlib.Path(tempfile.mkdtemp()) / "file"
 write_atomically(path, "old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
@@ -53,7 +53,7 @@ print(path.read_text(), [p.name for p in path.parent.iterdir()])
 def test_a_kill_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
     script = """
 import pathlib, sys
-from harness.files import write_atomically
+from harness.system.files import write_atomically
 path = pathlib.Path(sys.argv[1])
 number = 0
 while True:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.revision import revision_of
+from harness.evidence.revision import revision_of
 
 if TYPE_CHECKING:
     from pathlib import Path

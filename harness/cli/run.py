@@ -1,0 +1,48 @@
+"""`harness run`: build and run lanes, then report; the verdict of those lanes is the exit status."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from typing import TYPE_CHECKING
+
+from harness.cli.arguments import add_lane_options, add_selection, options_from
+from harness.words import LaneVerdict
+
+if TYPE_CHECKING:
+    import argparse
+
+HELP = "build and run lanes, then report"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_selection(parser)
+    add_lane_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the selected lanes; 0 if all of them are qualified, 1 if one failed, else 3."""
+    from harness.evidence import folders
+    from harness.evidence.revision import revision_of
+    from harness.matrix.file import load
+    from harness.plan import Selection, plan
+    from harness.report import terminal_summary
+    from harness.run.conclusion import qualify
+    from harness.run.series import run_session
+
+    matrix = load(arguments.matrix)
+    root = arguments.matrix.resolve().parent
+    chosen = plan(matrix, Selection(tuple(arguments.session), tuple(arguments.lanes))).selected
+    run = folders.new_run(root)
+    now = dt.datetime.now(dt.UTC)
+    try:
+        run_session(matrix, chosen, run, revision_of(root), options_from(arguments), now=now)
+    finally:
+        qualification = qualify(matrix, run)
+        sys.stdout.write(terminal_summary(qualification, run.folder))
+    wanted = {lane.id for lane in chosen}
+    verdicts = {lane.verdict for lane in qualification.lanes if lane.id in wanted}
+    if LaneVerdict.FAILED in verdicts:
+        return 1
+    return 0 if verdicts == {LaneVerdict.QUALIFIED} else 3

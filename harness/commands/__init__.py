@@ -1,1 +1,0 @@
-"""What the subcommands of `harness` print, one module each."""

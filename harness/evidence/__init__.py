@@ -1,0 +1,1 @@
+"""What is kept of a run: its model, its folders, the revision it belongs to."""

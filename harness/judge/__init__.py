@@ -1,0 +1,1 @@
+"""Verdicts: what was recorded, held against what the matrix asks for.  Touches nothing."""

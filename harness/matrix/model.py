@@ -1,0 +1,257 @@
+"""The model of `matrix.yaml`: what may be declared, and its JSON Schema.
+
+The classes are the only truth about the file: `harness.schema` generates the
+published schema from them and `harness.matrix.file` reads YAML into them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from enum import StrEnum
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+PCI_PATTERN = r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$"
+
+# Far more than any matrix has; they bound what a hostile or generated file can cost.
+MOST_NAMES = 500
+MOST_ENTRIES = 1000
+
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+"""A target's or a suite's name: it becomes a folder, a nox session and a part of every row."""
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
+
+_ARCHITECTURES: dict[Backend, tuple[str, str]] = {
+    Backend.CUDA: (r"^sm_\d{2,3}[af]?$", "sm_86, sm_90, sm_120, …"),
+    Backend.HIP: (r"^gfx[0-9a-f]{3,4}$", "gfx1201, gfx1151, gfx942, …"),
+    Backend.CPU: (r"^(x86-64|aarch64)$", "x86-64, aarch64"),
+}
+
+
+def _refuse_repetition(words: Sequence[StrEnum], of: str = "") -> None:
+    for word in words:
+        if words.count(word) > 1:
+            raise ValueError(f"{word} is named twice{of}")
+
+
+class NeedsKeyError(ValueError):
+    """An object is right as far as it goes and lacks a key that another of its keys asks for."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(text)
+        self.key = key
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Device(_Model):
+    """The device that must be found; what is given must match on every route that can know it."""
+
+    name: Annotated[Text | None, Field(description="name as the runtime gives it; * and ? match")] = None
+    pci: Annotated[
+        str | None,
+        Field(description="PCI address, 0000:01:00.0", pattern=PCI_PATTERN),
+    ] = None
+    uuid: Annotated[Text | None, Field(description="UUID as the runtime gives it")] = None
+    min_memory_gib: Annotated[float | None, Field(description="least memory in GiB", gt=0)] = None
+
+
+class Sanitizers(_Model):
+    """What is built into the program, and which of their checks are off (the report says so)."""
+
+    on: Annotated[tuple[Sanitizer, ...], Field(description="sanitizers that must be active", min_length=1)]
+    off: Annotated[
+        tuple[SanitizerCheck, ...], Field(description="checks of theirs that are switched off")
+    ] = ()
+
+    @field_validator("on", "off")
+    @classmethod
+    def _named_once(cls, words: tuple[StrEnum, ...]) -> tuple[StrEnum, ...]:
+        _refuse_repetition(words)
+        return words
+
+    @model_validator(mode="after")
+    def _compatible(self) -> Sanitizers:
+        if {Sanitizer.ADDRESS, Sanitizer.THREAD} <= set(self.on):
+            raise ValueError("address and thread cannot be built into one program: use two targets")
+        return self
+
+
+def _architectures_by_backend(schema: dict[str, Any]) -> None:
+    """Say in the schema, too, which architectures belong to which backend, so that editors know."""
+    schema["allOf"] = [
+        {
+            "if": {"properties": {"backend": {"const": backend.value}}},
+            "then": {
+                "properties": {"arch": {"pattern": pattern}},
+                **({} if backend is Backend.CPU else {"required": ["arch"]}),
+            },
+        }
+        for backend, (pattern, _) in _ARCHITECTURES.items()
+    ]
+
+
+class Target(_Model):
+    """A device as declared: what to build for, and what must be found there."""
+
+    model_config = ConfigDict(json_schema_extra=_architectures_by_backend)
+
+    backend: Annotated[Backend, Field(description="what the target is programmed with")]
+    arch: Annotated[str | None, Field(description="exact architecture; needed for cuda and hip")] = None
+    device: Annotated[Device, Field(description="the device that must be found")] = Device()
+    sanitizers: Annotated[Sanitizers | None, Field(description="sanitizers of this target's build")] = None
+    compiler: Annotated[
+        Text | None, Field(description="host compiler to use, as a command (g++, clang++-22)")
+    ] = None
+    session: Annotated[
+        Name | None,
+        Field(description="nox session that runs it; default: the backend, or the name of a cpu target"),
+    ] = None
+    required: Annotated[
+        bool, Field(description="false: reported, but the overall verdict does not need it")
+    ] = True
+
+    @field_validator("arch")
+    @classmethod
+    def _of_backend(cls, arch: str | None, info: ValidationInfo) -> str | None:
+        # A backend that is wrong itself is not among the data.
+        backend = info.data.get("backend")
+        if arch is not None and backend is not None:
+            pattern, examples = _ARCHITECTURES[backend]
+            if not re.fullmatch(pattern, arch):
+                raise ValueError(f"{arch!r} is not an architecture of {backend}; allowed: {examples}")
+        return arch
+
+    @field_validator("sanitizers")
+    @classmethod
+    def _can_be_built(cls, sanitizers: Sanitizers | None, info: ValidationInfo) -> Sanitizers | None:
+        if sanitizers is not None and info.data.get("backend") is Backend.CUDA:
+            raise ValueError("sanitizers of a cuda target are not supported; use a cpu target")
+        return sanitizers
+
+    @model_validator(mode="after")
+    def _complete(self) -> Target:
+        if self.arch is None and self.backend is not Backend.CPU:
+            examples = _ARCHITECTURES[self.backend][1]
+            raise NeedsKeyError("arch", f"a {self.backend} target needs the key 'arch' ({examples})")
+        return self
+
+
+class Establish(_Model):
+    """What each lane of a suite has to show, beyond passing."""
+
+    transactions_per_copy_mode: Annotated[
+        int | None,
+        Field(description="distinct sweep transactions that driver and oracle must both count", ge=1),
+    ] = None
+    pinned: Annotated[
+        Literal["verified"] | None,
+        Field(description="page-locked memory must be verified for the pinned mode"),
+    ] = None
+
+
+class Suite(_Model):
+    """A set of cases that can run on targets."""
+
+    kernels: Annotated[Text, Field(description="folder of the suite, relative to this file")]
+    copy_modes: Annotated[
+        dict[Backend, tuple[CopyMode, ...]],
+        Field(description="copy modes to run on each backend", min_length=1),
+    ]
+    targets: Annotated[
+        tuple[str, ...], Field(description="names of the targets it runs on; * and ? match", min_length=1)
+    ] = ("*",)
+    establish: Annotated[Establish, Field(description="what each lane has to show")] = Establish()
+    timeout_s: Annotated[float, Field(description="seconds that one case may take", gt=0, le=86400)] = 300.0
+
+    @field_validator("kernels")
+    @classmethod
+    def _inside(cls, folder: str) -> str:
+        path = PurePosixPath(folder)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError("must be a folder below this file: no leading / and no ..")
+        return folder
+
+    @field_validator("copy_modes")
+    @classmethod
+    def _modes(cls, modes: dict[Backend, tuple[CopyMode, ...]]) -> dict[Backend, tuple[CopyMode, ...]]:
+        for backend, of_backend in modes.items():
+            _refuse_repetition(of_backend, of=f" for {backend}")
+        if CopyMode.PINNED in modes.get(Backend.CPU, ()):
+            raise ValueError("cpu has no page-locked memory to verify: pinned is not a mode of cpu lanes")
+        return modes
+
+
+class ExpectedSkip(_Model):
+    """A skip that is known, with its reason; any other skip is unexpected."""
+
+    lane: Annotated[Text, Field(description="target/suite; * and ? match")]
+    case: Annotated[Text, Field(description="name of the case; * and ? match")]
+    reason: Annotated[Text, Field(description="why it may skip")]
+    until: Annotated[dt.date | None, Field(description="last day on which the skip is expected")] = None
+
+
+class ContinuousIntegration(_Model):
+    """What changes where the environment variable CI is set."""
+
+    may_be_missing: Annotated[
+        tuple[Name, ...],
+        Field(description="required targets whose device a CI machine need not have", max_length=MOST_NAMES),
+    ] = ()
+
+
+class Matrix(_Model):
+    """The whole file."""
+
+    version: Annotated[Literal[1], Field(description="version of this format")]
+    targets: Annotated[
+        dict[Name, Target], Field(description="devices by name", min_length=1, max_length=MOST_NAMES)
+    ]
+    suites: Annotated[
+        dict[Name, Suite], Field(description="suites by name", min_length=1, max_length=MOST_NAMES)
+    ]
+    expected_skips: Annotated[
+        tuple[ExpectedSkip, ...], Field(description="skips that are known", max_length=MOST_ENTRIES)
+    ] = ()
+    not_claimed: Annotated[
+        tuple[Text, ...], Field(description="what the report says is not claimed", max_length=MOST_ENTRIES)
+    ] = ()
+    ci: Annotated[ContinuousIntegration, Field(description="rules for continuous integration")] = (
+        ContinuousIntegration()
+    )
+
+    @cached_property
+    def sessions(self) -> dict[str, tuple[str, ...]]:
+        """Names of the targets by nox session, both in the order of the file."""
+        found: dict[str, list[str]] = {}
+        for name, target in self.targets.items():
+            found.setdefault(session_of(name, target), []).append(name)
+        return {session: tuple(names) for session, names in found.items()}
+
+
+def session_of(name: str, target: Target) -> str:
+    """Name of the nox session that runs a target: its own, else the backend, else a cpu target's name."""
+    if target.session is not None:
+        return target.session
+    return name if target.backend is Backend.CPU else target.backend.value

@@ -1,0 +1,195 @@
+"""The pytest plugin that runs the cases of one lane: one row a case, one process a case.
+
+`pytest -p harness.suites.driver.pytest_plugin LANE/plan.json` collects the cases that the plan
+names.  Workers write `selected.json`, the cases left after `-k`; the
+controller appends each finished row to `results.jsonl` at once, so that
+nothing measured is lost when pytest itself does not come to its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict
+
+from harness.evidence.model import CaseRecord
+from harness.evidence.rows import without_worker
+from harness.suites.driver.case import (
+    CaseFailedError,
+    CaseReport,
+    CaseRun,
+    CaseSkippedError,
+    load_oracle,
+    run_case,
+)
+from harness.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PLAN = "plan.json"
+SELECTED = "selected.json"
+RESULTS = "results.jsonl"
+
+
+class LanePlan(BaseModel):
+    """What a lane's pytest run needs to know; written by the lane, read by every worker."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    lane: str
+    cases: tuple[CaseRecord, ...]
+    driver: Path
+    device: str | None
+    device_lock: Path | None
+    environment: dict[str, str]
+    timeout_s: float
+    nonce: str
+    oracle: Path | None
+    folder: Path
+    root: Path
+    reproduce: str
+
+    def case_run(self, case: CaseRecord) -> CaseRun:
+        """How to run one of the cases."""
+        return CaseRun(
+            case=case,
+            driver=self.driver,
+            device=self.device,
+            environment=self.environment,
+            timeout_s=self.timeout_s,
+            nonce=self.nonce,
+            oracle=self.oracle,
+            folder=self.folder / "cases",
+            root=self.root,
+        )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a lane's plan as if it were a test file."""
+    if file_path.name != PLAN:
+        return None
+    collected: pytest.Collector = _PlanFile.from_parent(parent, path=file_path)
+    return collected
+
+
+class _PlanFile(pytest.File):
+    def collect(self) -> Iterator[pytest.Item]:
+        plan = LanePlan.model_validate_json(self.path.read_bytes())
+        for case in plan.cases:
+            item: _CaseItem = _CaseItem.from_parent(self, name=case.name, plan=plan, case=case)
+            group = _group(plan, case)
+            if group is not None:
+                item.add_marker(pytest.mark.xdist_group(group))
+            yield item
+
+
+def _group(plan: LanePlan, case: CaseRecord) -> str | None:
+    """Cases of one group run one after the other on one worker; None: wherever there is room.
+
+    A device has one group, so that its cases never overlap.  An oracle may
+    name the cases whose answers it computes once (docs/driver.md).
+    """
+    if plan.device_lock is not None:
+        return plan.device_lock.name
+    if plan.oracle is None:
+        return None
+    try:
+        shared = getattr(load_oracle(plan.oracle), "group", None)
+    except CaseFailedError:
+        return None  # each case that needs the oracle will say so
+    return str(shared(case.name)) if shared is not None else None
+
+
+class _CaseItem(pytest.Item):
+    def __init__(self, *, plan: LanePlan, case: CaseRecord, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.plan = plan
+        self.case = case
+
+    def runtest(self) -> None:
+        report = CaseReport()
+        lock = (
+            FileLock(self.plan.device_lock) if self.plan.device_lock is not None else contextlib.nullcontext()
+        )
+        try:
+            with lock:
+                run_case(self.plan.case_run(self.case), report)
+        except CaseSkippedError as reason:
+            pytest.skip(str(reason))
+        finally:
+            failed = any(name == "reproduce" for name, _ in report.properties)
+            if failed:
+                report.properties.insert(0, ("reproduce", f"{self.plan.reproduce} '{self.case.name}'"))
+            self.user_properties.extend(report.properties)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
+        if isinstance(excinfo.value, CaseFailedError):
+            return "\n".join(part for part in (excinfo.value.headline, excinfo.value.details) if part)
+        return super().repr_failure(excinfo, *args, **kwargs)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave the names of the cases that are to run; every worker writes the same."""
+    folder = session.config.getoption("--lane-folder")
+    if folder is not None:
+        names = [item.case.name for item in session.items if isinstance(item, _CaseItem)]
+        write_atomically(folder / SELECTED, json.dumps(names))
+
+
+def _text(report: pytest.TestReport) -> str:
+    """What a report says, without the line by which xdist names its worker."""
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])
+    return without_worker(report.longreprtext)
+
+
+class _ResultsFile:
+    """Appends each finished row to `results.jsonl`, in the process that sees all of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when != "call" and report.outcome == "passed":
+            return
+        row = {
+            "name": report.nodeid.split("::", 1)[-1].rsplit("@", 1)[0],
+            "outcome": report.outcome if report.when == "call" or report.outcome == "skipped" else "error",
+            "seconds": report.duration,
+            "text": _text(report),
+            "properties": [[str(name), str(value)] for name, value in report.user_properties],
+        }
+        self._file.write(json.dumps(row) + "\n")
+        self._file.flush()
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which the lane names its folder."""
+    parser.addoption("--lane-folder", type=Path, required=False, help="where results.jsonl is written")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the results file in the controller; workers send their reports there.
+
+    A run that was started in the background may have inherited that SIGINT is
+    ignored.  Interrupts of this process come from the lane that started it,
+    and execnet ends an orphaned worker by one: they must be heard.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    folder = config.getoption("--lane-folder")
+    if folder is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_ResultsFile(folder / RESULTS), "harness-results")
