@@ -15,7 +15,6 @@ environment and leave that to their parent.
 from __future__ import annotations
 
 import atexit
-import datetime as dt
 import os
 import sys
 from pathlib import Path
@@ -27,12 +26,11 @@ from harness.cli.arguments import parse_session_arguments
 from harness.errors import ConfigurationError, HarnessError
 from harness.evidence import folders
 from harness.evidence.folders import Run
-from harness.evidence.revision import revision_of
 from harness.judge.policy import SessionState
 from harness.matrix.file import load
 from harness.matrix.lanes import Lane, all_lanes
 from harness.report import terminal_summary
-from harness.run.conclusion import qualify
+from harness.run.conclusion import Conclusion
 from harness.run.series import in_ci, run_session
 from harness.words import Verdict
 
@@ -53,52 +51,46 @@ def register(path: str | os.PathLike[str] = "matrix.yaml") -> None:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_status) from None
     root = Path(path).resolve().parent
-    run = _join_run(root, matrix)
+    conclusion = _join_run(root, matrix)
     by_session: dict[str, list[Lane]] = {}
     for lane in all_lanes(matrix):
         by_session.setdefault(lane.session, []).append(lane)
     for name, lanes in by_session.items():
-        _add_session(name, lanes, matrix, run)
+        _add_session(name, lanes, conclusion)
     _add_report(matrix, root)
 
 
-def _join_run(root: Path, matrix: Matrix) -> Run:
+def _join_run(root: Path, matrix: Matrix) -> Conclusion:
     """Join the run of the nox process above this one, or begin one and report it at exit."""
     named = os.environ.get(_RUN_VARIABLE, "")
     folder, _, name = named.rpartition(os.sep)
     if name and folder == str(root):
-        return Run(root, name)
+        return Conclusion(matrix, Run(root, name))
     run = folders.new_run(root)
     os.environ[_RUN_VARIABLE] = f"{root}{os.sep}{run.name}"
-    atexit.register(_report_at_exit, matrix, run)
-    return run
+    conclusion = Conclusion(matrix, run)
+    atexit.register(_report_at_exit, conclusion)
+    return conclusion
 
 
-def _report_at_exit(matrix: Matrix, run: Run) -> None:
-    if not run.exists:
+def _report_at_exit(conclusion: Conclusion) -> None:
+    if not conclusion.run.exists:
         return
     try:
-        qualification = qualify(matrix, run)
+        qualification = conclusion.write()
     except HarnessError as error:
         sys.stderr.write(f"{error}\n")
         return
     sys.stderr.flush()
-    sys.stdout.write(terminal_summary(qualification, run.folder))
+    sys.stdout.write(terminal_summary(qualification, conclusion.run.folder))
     sys.stdout.flush()
 
 
-def _add_session(name: str, lanes: list[Lane], matrix: Matrix, run: Run) -> None:
+def _add_session(name: str, lanes: list[Lane], conclusion: Conclusion) -> None:
     def lanes_of_session(session: nox.Session) -> None:
         try:
             options = parse_session_arguments(name, session.posargs)
-            result = run_session(
-                matrix,
-                lanes,
-                run,
-                revision_of(run.root),
-                options,
-                now=dt.datetime.now(dt.UTC),
-            )
+            result = run_session(conclusion, lanes, options)
         except HarnessError as error:
             session.error(str(error))
         _tell_nox(session, result.state, result.text)
@@ -114,7 +106,7 @@ def _add_report(matrix: Matrix, root: Path) -> None:
             if len(session.posargs) > 1:
                 raise ConfigurationError("usage: nox -s report [-- RUN]")
             run = folders.find_run(root, *session.posargs)
-            qualification = qualify(matrix, run)
+            qualification = Conclusion(matrix, run).write()
         except HarnessError as error:
             session.error(str(error))
         sys.stdout.write(terminal_summary(qualification, run.folder))

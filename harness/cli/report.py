@@ -25,10 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.evidence import folders
     from harness.matrix.file import load
     from harness.report import terminal_summary
-    from harness.run.conclusion import qualify
+    from harness.run.conclusion import Conclusion
 
     matrix = load(arguments.matrix)
     found = folders.find_run(arguments.matrix.resolve().parent, arguments.run)
-    qualification = qualify(matrix, found)
+    qualification = Conclusion(matrix, found).write()
     sys.stdout.write(terminal_summary(qualification, found.folder))
     return {Verdict.QUALIFIED: 0, Verdict.NOT_QUALIFIED: 1, Verdict.INCOMPLETE: 3}[qualification.verdict]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import sys
 from typing import TYPE_CHECKING
 
@@ -24,23 +23,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the selected lanes; 0 if all of them are qualified, 1 if one failed, else 3."""
     from harness.evidence import folders
-    from harness.evidence.revision import revision_of
     from harness.matrix.file import load
     from harness.plan import Selection, plan
     from harness.report import terminal_summary
-    from harness.run.conclusion import qualify
+    from harness.run.conclusion import Conclusion
     from harness.run.series import run_session
 
     matrix = load(arguments.matrix)
     root = arguments.matrix.resolve().parent
     chosen = plan(matrix, Selection(tuple(arguments.session), tuple(arguments.lanes))).selected
-    run = folders.new_run(root)
-    now = dt.datetime.now(dt.UTC)
+    conclusion = Conclusion(matrix, folders.new_run(root))
     try:
-        run_session(matrix, chosen, run, revision_of(root), options_from(arguments), now=now)
+        run_session(conclusion, chosen, options_from(arguments))
     finally:
-        qualification = qualify(matrix, run)
-        sys.stdout.write(terminal_summary(qualification, run.folder))
+        qualification = conclusion.write()
+        sys.stdout.write(terminal_summary(qualification, conclusion.run.folder))
     wanted = {lane.id for lane in chosen}
     verdicts = {lane.verdict for lane in qualification.lanes if lane.id in wanted}
     if LaneVerdict.FAILED in verdicts:

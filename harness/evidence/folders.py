@@ -22,6 +22,12 @@ CACHE = ".harness"
 OWN_OUTPUT = (CACHE, REPORTS, ".nox", ".venv")
 """Folders at the top of a project that are never a part of its source."""
 
+JUNIT = "junit.xml"
+"""In a lane's folder: the runner's own report.  In a run's folder: all lanes in one."""
+
+RESULTS = "results.jsonl"
+"""In a lane's folder: one typed line for each case that has ended."""
+
 _LATEST = "latest"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -11,7 +12,10 @@ from harness.evidence.model import Evidence
 from harness.system.files import write_atomically
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from harness.evidence.rows import Row
 
 FILE_NAME = "evidence.json"
 
@@ -20,6 +24,19 @@ class EvidenceError(HarnessError):
     """An evidence file that cannot be believed: damaged, or of a schema that this version does not know."""
 
     exit_status = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRecord:
+    """What is known of one lane: its evidence, or why there is none that can be read, and its rows.
+
+    `folder` is the lane's, relative to the run's.
+    """
+
+    evidence: Evidence | None
+    rows: Sequence[Row] = ()
+    damage: str = ""
+    folder: str = ""
 
 
 def save(evidence: Evidence, folder: Path) -> None:

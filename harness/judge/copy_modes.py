@@ -54,9 +54,9 @@ def _execution_of(mode: CopyMode, evidence: Evidence) -> Execution:
 def _memory(mode: CopyMode, rows: Sequence[Row], pinned: ClaimResult | None) -> str:
     """Kinds of staging memory that the rows of a mode's sweep used, as they were observed."""
     kinds = Counter(
-        row.recorded("memory_kind") or "not observed"
+        row.observed.memory_kind or "not observed"
         for row in rows
-        if row.recorded("mode") == mode and row.recorded("group") == SWEEP and row.outcome in EXECUTED
+        if row.observed.mode is mode and row.observed.group == SWEEP and row.outcome in EXECUTED
     )
     if not kinds:
         return "no case was executed"

@@ -22,21 +22,12 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Mapping, Sequence
 
+    from harness.evidence.store import LaneRecord
     from harness.matrix.lanes import Lane
     from harness.matrix.model import ExpectedSkip, Matrix
 
 
 _PYTEST_FOUND_NOTHING = 5
-
-
-@dataclass(frozen=True, slots=True)
-class LaneRecord:
-    """What is known of one lane: its evidence, or why there is none that can be read, and its rows."""
-
-    evidence: Evidence | None
-    rows: Sequence[Row] = ()
-    damage: str = ""
-    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +38,25 @@ class _Reason:
     text: str
 
 
-def judge(
+def qualification_of(
     matrix: Matrix,
-    lanes: Iterable[Lane],
-    records: Mapping[str, LaneRecord],
+    lanes: Sequence[LaneQualification],
     *,
     revision: Revision,
     run: str,
     now: dt.datetime,
     harness_version: str,
 ) -> Qualification:
-    """Judge all lanes of a matrix for one revision.
-
-    `records` maps lane ids to what was recorded; a lane without one was not
-    run.  `now` decides which expected skips are past their date.
-    """
-    judged = tuple(
-        judge_lane(lane, records.get(lane.id), matrix.expected_skips, revision=revision, now=now)
-        for lane in lanes
-    )
-    verdict = overall(judged)
+    """Put the judged lanes of a matrix together for one revision."""
+    verdict = overall(lanes)
     return Qualification(
         verdict=verdict,
         revision=revision,
         run=run,
         created=now,
         harness_version=harness_version,
-        reasons=_overall_reasons(judged, verdict),
-        lanes=judged,
+        reasons=_overall_reasons(lanes, verdict),
+        lanes=tuple(lanes),
         not_claimed=matrix.not_claimed,
     )
 
@@ -100,7 +82,10 @@ def judge_lane(
     revision: Revision,
     now: dt.datetime,
 ) -> LaneQualification:
-    """Judge one lane; `record` None means that it was not part of the run."""
+    """Judge one lane for a revision; `record` None means that it was not part of the run.
+
+    `now` decides which expected skips are past their date.
+    """
     evidence = record.evidence if record is not None else None
     rows = tuple(record.rows) if record is not None else ()
     skips = skips_of(lane, rows, expected_skips, now.date())
@@ -284,7 +269,7 @@ def _failures(rows: Sequence[Row]) -> tuple[Failure, ...]:
             outcome=row.outcome,
             message=row.message,
             details=row.text,
-            reproduce=tuple(value for key, value in row.properties if key == "reproduce"),
+            reproduce=row.observed.reproduce,
         )
         for row in sorted(rows, key=lambda row: row.sweep_order)
         if row.outcome in FAILING

@@ -47,9 +47,10 @@ def _case(row: Row) -> TestCase:
     case = TestCase(visible(row.name), classname=visible(row.lane), time=row.seconds)
     target, _, suite = row.lane.partition("/")
     own = (("target", target), ("suite", suite), *(() if not row.synthetic else (("synthetic", "true"),)))
-    known = dict(row.properties)
+    observed = (*row.observed.properties(), *row.properties)
+    known = dict(observed)
     asked = ((name, "not observed") for name in ("mode", "memory_kind") if name not in known)
-    for name, value in (*own, *row.properties, *asked):
+    for name, value in (*own, *observed, *asked):
         case.add_property(visible(name), visible(value))
     result = _result(row)
     if result is not None:

@@ -1,63 +1,88 @@
-"""From a run's folder to its reports: load, merge, judge, write."""
+"""From what the lanes of a run left to its verdict and reports: each lane is read once and judged once."""
 
 from __future__ import annotations
 
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from harness import __version__, junit
+from harness import __version__, junit, report
 from harness.evidence import store
-from harness.evidence.folders import point_latest
-from harness.evidence.model import Revision
-from harness.evidence.store import EvidenceError
-from harness.judge.verdicts import LaneRecord, judge
+from harness.evidence.folders import JUNIT, point_latest
+from harness.evidence.model import Revision, State
+from harness.evidence.store import EvidenceError, LaneRecord
+from harness.judge.verdicts import judge_lane, qualification_of
 from harness.matrix.lanes import all_lanes
-from harness.report import write as write_report
+from harness.suites.driver.rows import rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from harness.evidence.folders import Run
-    from harness.judge.qualification import Qualification
+    from harness.judge.qualification import LaneQualification, Qualification
+    from harness.matrix.lanes import Lane
     from harness.matrix.model import Matrix
 
 
-def qualify(matrix: Matrix, run: Run, *, revision: Revision | None = None) -> Qualification:
-    """Judge a run and write its merged `junit.xml`, `qualification.md` and `qualification.json`.
+class Conclusion:
+    """The judgement of one run.
 
-    `revision` is what is being qualified; by default the one that the run's
-    first lane recorded.  Raises OutputError.
+    Lanes that this process runs are judged as they end; what other processes
+    left (those of `nox -j`, or of an earlier day) is read from the run's
+    folder when the reports are written.
     """
-    records = load_records(run)
-    qualification = judge(
-        matrix,
-        all_lanes(matrix),
-        records,
-        revision=revision or _revision_of(records),
-        run=run.name,
-        now=dt.datetime.now(dt.UTC).replace(microsecond=0),
-        harness_version=__version__,
-    )
-    _write_junit(qualification, records, run.folder)
-    write_report(qualification, run.folder)
-    point_latest(run)
-    return qualification
+
+    def __init__(self, matrix: Matrix, run: Run, revision: Revision | None = None) -> None:
+        """Judge for `revision`; by default for the one that the run's first lane recorded."""
+        self.matrix = matrix
+        self.run = run
+        self.revision = revision
+        self._now = dt.datetime.now(dt.UTC)
+        self._records: dict[str, LaneRecord] = {}
+        self._judged: dict[str, LaneQualification] = {}
+
+    def judge(self, lane: Lane, record: LaneRecord | None) -> LaneQualification:
+        """Judge a lane by its record; None means that it has none."""
+        if record is not None:
+            self._records[lane.id] = record
+        if self.revision is None:
+            self.revision = _revision_of(self._records)
+        self._judged[lane.id] = judge_lane(
+            lane, record, self.matrix.expected_skips, revision=self.revision, now=self._now
+        )
+        return self._judged[lane.id]
+
+    def write(self) -> Qualification:
+        """Judge what is left and write `junit.xml`, `qualification.md` and `.json`; raises OutputError."""
+        for lane_id in self.run.begun_lanes():
+            if lane_id not in self._records:
+                self._records[lane_id] = read_record(self.run, lane_id)
+        lanes = all_lanes(self.matrix)
+        for lane in lanes:
+            if lane.id not in self._judged:
+                self.judge(lane, self._records.get(lane.id))
+        qualification = qualification_of(
+            self.matrix,
+            [self._judged[lane.id] for lane in lanes],
+            revision=self.revision or _revision_of(self._records),
+            run=self.run.name,
+            now=dt.datetime.now(dt.UTC).replace(microsecond=0),
+            harness_version=__version__,
+        )
+        _write_junit(qualification, self._records, self.run)
+        report.write(qualification, self.run.folder)
+        point_latest(self.run)
+        return qualification
 
 
-def load_records(run: Run) -> dict[str, LaneRecord]:
-    """Everything that the lanes of a run left; a damaged lane folder becomes a record that says so."""
-    records = {}
-    for lane in run.begun_lanes():
-        folder = run.lane_folder(lane)
-        where = str(folder.relative_to(run.folder))
-        try:
-            found = store.load(folder)
-        except EvidenceError as error:
-            records[lane] = LaneRecord(None, damage=str(error), folder=where)
-        else:
-            records[lane] = LaneRecord(found, rows=junit.lane_rows(folder, found), folder=where)
-    return records
+def read_record(run: Run, lane_id: str) -> LaneRecord:
+    """Everything that a lane left; a damaged folder becomes a record that says so."""
+    folder = run.lane_folder(lane_id)
+    where = str(folder.relative_to(run.folder))
+    try:
+        found = store.load(folder)
+    except EvidenceError as error:
+        return LaneRecord(None, damage=str(error), folder=where)
+    return LaneRecord(found, rows=rows_of(folder, found, ended=found.state is State.FINISHED), folder=where)
 
 
 def _revision_of(records: Mapping[str, LaneRecord]) -> Revision:
@@ -67,7 +92,7 @@ def _revision_of(records: Mapping[str, LaneRecord]) -> Revision:
     return min(found, key=lambda e: e.started).revision
 
 
-def _write_junit(qualification: Qualification, records: Mapping[str, LaneRecord], folder: Path) -> None:
+def _write_junit(qualification: Qualification, records: Mapping[str, LaneRecord], run: Run) -> None:
     lanes = {lane.id: records[lane.id].rows for lane in qualification.lanes if lane.id in records}
     properties = {
         lane.id: {
@@ -80,4 +105,4 @@ def _write_junit(qualification: Qualification, records: Mapping[str, LaneRecord]
         }
         for lane in qualification.lanes
     }
-    junit.write(junit.merged(lanes, properties), folder / "junit.xml")
+    junit.write(junit.merged(lanes, properties), run.folder / JUNIT)

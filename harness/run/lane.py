@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import __version__, claims, junit
+from harness import __version__, claims
 from harness.build import Artifact, build
 from harness.errors import BuildFailedError, NotBuiltError
 from harness.evidence import store
@@ -29,11 +29,13 @@ from harness.evidence.model import (
     State,
     ToolchainRecord,
 )
+from harness.evidence.store import LaneRecord
 from harness.matrix.lanes import matrix_entry_digest
 from harness.run.local import PytestRun, run_cases
 from harness.suites.driver.ask import Devices, DriverError, Listing, list_cases, list_devices
 from harness.suites.driver.case import base_environment
 from harness.suites.driver.pytest_plugin import LanePlan
+from harness.suites.driver.rows import rows_of
 from harness.system.files import OutputError, sha256_of
 from harness.witness import device, memory, sanitizer
 from harness.words import Backend
@@ -41,6 +43,7 @@ from harness.words import Backend
 if TYPE_CHECKING:
     from harness.evidence.folders import Run
     from harness.evidence.model import DeviceRecord, Revision
+    from harness.evidence.rows import Row
     from harness.matrix.lanes import Lane
     from harness.run.console import Console
     from harness.run.options import Options
@@ -58,7 +61,7 @@ class _StopError(Exception):
         self.hint = hint
 
 
-def run_lane(lane: Lane, run: Run, revision: Revision, options: Options, console: Console) -> Evidence:
+def run_lane(lane: Lane, run: Run, revision: Revision, options: Options, console: Console) -> LaneRecord:
     """Build and run one lane and leave its folder.
 
     Whatever goes wrong with the lane itself is recorded and returned, not
@@ -84,7 +87,8 @@ def run_lane(lane: Lane, run: Run, revision: Revision, options: Options, console
         recorder.finish(State.INTERRUPTED)
     if recorder.current.state is State.RUNNING:
         recorder.finish(State.FINISHED)
-    return recorder.current
+    where = str(folder.relative_to(run.folder))
+    return LaneRecord(recorder.current, rows=recorder.rows, folder=where)
 
 
 def _begin(lane: Lane, run: Run, revision: Revision, options: Options) -> Evidence:
@@ -121,6 +125,7 @@ class _Recorder:
         self.options = options
         self.console = console
         self.current = current
+        self.rows: tuple[Row, ...] = ()
         self.oracle = root / lane.suite.kernels / "oracle.py"
         self.environment = {**base_environment(), **sanitizer.environment(lane.target)}
         if lane.target.backend is Backend.CPU:
@@ -257,7 +262,7 @@ class _Recorder:
             command=done.command,
             exit_status=done.exit_status,
         )
-        rows = junit.lane_rows(self.folder, self.current)
+        self.rows = rows = rows_of(self.folder, self.current, ended=not done.interrupted)
         by_name = {row.name: row for row in rows}
         self.observe(
             device.observe_runtime(self.lane.target, rows),

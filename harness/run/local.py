@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.suites.driver.pytest_plugin import PLAN, RESULTS, SELECTED, LanePlan
+from harness.evidence.folders import JUNIT, RESULTS
+from harness.evidence.rows import FAILING, CaseResult
+from harness.suites.driver.pytest_plugin import PLAN, SELECTED, LanePlan
 from harness.system.files import write_atomically
 from harness.system.process import end_group, tied_to_parent
 from harness.system.reaper import reaping
@@ -22,7 +24,6 @@ from harness.system.reaper import reaping
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-JUNIT = "junit.xml"
 RUN_LOG = "run.log"
 
 _POLL_S = 0.05
@@ -163,9 +164,9 @@ class _Tracker:
                 if not line.endswith(b"\n"):
                     break
                 self._offset += len(line)
-                row = json.loads(line)
+                result = CaseResult.model_validate_json(line)
                 self._done += 1
-                if row["outcome"] in ("failed", "error"):
+                if result.outcome in FAILING:
                     self._failed += 1
-                    last_failure = f"{row['name']}: {row['text'].partition(chr(10))[0]}"
+                    last_failure = f"{result.name}: {result.message}"
         return Progress(self._done, self._failed, self._total, time.monotonic() - self._start, last_failure)

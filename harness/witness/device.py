@@ -83,27 +83,15 @@ def observe_runtime(target: Target, rows: Iterable[Row]) -> Observation | None:
     """
     seen: dict[str, DeviceRecord] = {}
     for row in rows:
-        arch = row.recorded("device_arch")
-        if arch is not None:
-            device = DeviceRecord(
-                source="runtime",
-                backend=target.backend,
-                name=row.recorded("device_name") or "",
-                arch=arch,
-                uuid=row.recorded("device_uuid"),
-                pci=row.recorded("device_pci"),
-            )
+        device = row.observed.device
+        if device is not None:
             seen.setdefault(device.identity, device)
     if not seen:
         return None
     if len(seen) > 1:
         return _observation(Finding.DENIES, f"rows come from {len(seen)} devices: {', '.join(sorted(seen))}")
     device = next(iter(seen.values()))
-    # Memory is not part of a row; the device was chosen by it before the run.
-    wrong = mismatch(
-        device,
-        target.model_copy(update={"device": target.device.model_copy(update={"min_memory_gib": None})}),
-    )
+    wrong = mismatch(device, target)
     if wrong:
         return _observation(Finding.DENIES, wrong)
     return _observation(Finding.CONFIRMS, f"every row ran on {device.name} ({device.arch})")
@@ -119,9 +107,9 @@ def observe_exclusive(rows: Iterable[Row]) -> Observation | None:
     A scheduler was asked to keep them apart; this looks at when they really ran.
     """
     spans = sorted(
-        (float(started), float(ended), row.name)
+        (row.observed.started, row.observed.ended, row.name)
         for row in rows
-        if (started := row.recorded("started")) is not None and (ended := row.recorded("ended")) is not None
+        if row.observed.started is not None and row.observed.ended is not None
     )
     for (_, ended_first, first), (started_second, _, second) in itertools.pairwise(spans):
         if started_second < ended_first:

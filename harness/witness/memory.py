@@ -26,17 +26,17 @@ def observe_pinned(rows: Iterable[Row]) -> Observation | None:
     swept = [
         row
         for row in rows
-        if row.recorded("mode") == CopyMode.PINNED
-        and row.recorded("group") == SWEEP
-        and row.recorded("memory_kind") is not None
+        if row.observed.mode is CopyMode.PINNED
+        and row.observed.group == SWEEP
+        and row.observed.memory_kind is not None
     ]
     if not swept:
         return None
-    other = [row for row in swept if row.recorded("memory_kind") != PAGE_LOCKED]
-    unknown = [row for row in other if row.recorded("memory_kind") in ("unknown", "not-asked")]
+    other = [row for row in swept if row.observed.memory_kind != PAGE_LOCKED]
+    unknown = [row for row in other if row.observed.memory_kind in ("unknown", "not-asked")]
     if len(other) > len(unknown):
         first = next(row for row in other if row not in unknown)
-        finding, text = Finding.DENIES, f"{first.name} used {first.recorded('memory_kind')} memory"
+        finding, text = Finding.DENIES, f"{first.name} used {first.observed.memory_kind} memory"
     elif unknown:
         finding, text = Finding.SILENT, f"{unknown[0].name}: the runtime did not say"
     else:
@@ -64,9 +64,9 @@ def observe_coverage(
             keys = _keys(folder / f"{case.name}.keys")
             by_driver |= keys
             row = rows.get(case.name)
-            verified = row.recorded("oracle_transactions") if row is not None else None
+            verified = row.observed.oracle_transactions if row is not None else None
             asked = asked or verified is not None
-            if row is not None and row.outcome is Outcome.PASSED and verified == str(len(keys)):
+            if row is not None and row.outcome is Outcome.PASSED and verified == len(keys):
                 by_oracle |= keys
         emulated = any(case.execution is Execution.EMULATED for case in of_mode)
         execution = Execution.EMULATED if emulated else Execution.REAL

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import TYPE_CHECKING
 
 from harness import claims
 from harness.claims import Claim, claims_of
 from harness.evidence.model import CaseRecord, Evidence, Finding, HostRecord, Observation, Revision, State
 from harness.evidence.rows import Row
-from harness.judge.verdicts import LaneRecord, judge_lane
+from harness.judge.verdicts import judge_lane, qualification_of
 from harness.matrix.lanes import Lane, all_lanes, matrix_entry_digest
 from harness.matrix.model import ExpectedSkip, Matrix
 from harness.words import CopyMode, Execution, LaneVerdict, Outcome
+
+if TYPE_CHECKING:
+    from harness.evidence.store import LaneRecord
+    from harness.judge.qualification import Qualification
 
 REVISION = Revision(commit="a" * 40, tree="b" * 40)
 NOW = dt.datetime(2026, 12, 1, 12, tzinfo=dt.UTC)
@@ -86,6 +91,15 @@ def evidence(lane: Lane = CPU, **changes: object) -> Evidence:
         "ended": NOW + dt.timedelta(seconds=2),
     }
     return Evidence.model_validate({**known, **changes})
+
+
+def judge(matrix: Matrix, records: dict[str, LaneRecord]) -> Qualification:
+    """Judge all lanes of a matrix; a lane without a record was not part of the run."""
+    lanes = [
+        judge_lane(lane, records.get(lane.id), matrix.expected_skips, revision=REVISION, now=NOW)
+        for lane in all_lanes(matrix)
+    ]
+    return qualification_of(matrix, lanes, revision=REVISION, run="r", now=NOW, harness_version="1")
 
 
 def verdict(

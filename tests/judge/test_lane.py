@@ -15,12 +15,25 @@ from harness import claims
 from harness.claims import Claim, claims_of
 from harness.evidence.model import Evidence, Finding, NotRun, Observation, Revision, State
 from harness.evidence.rows import FAILING, Row
-from harness.judge.verdicts import LaneRecord, judge, judge_lane, overall
+from harness.evidence.store import LaneRecord
+from harness.judge.verdicts import judge_lane, overall
 from harness.judge.weigh import decide
-from harness.matrix.lanes import all_lanes
 from harness.matrix.model import ExpectedSkip
 from harness.words import ClaimState, Execution, LaneVerdict, Outcome, Verdict
-from tests.judge.records import CPU, GPU, MATRIX, NOW, REVISION, case, everything, evidence, row, saw, verdict
+from tests.judge.records import (
+    CPU,
+    GPU,
+    MATRIX,
+    NOW,
+    REVISION,
+    case,
+    everything,
+    evidence,
+    judge,
+    row,
+    saw,
+    verdict,
+)
 
 
 def test_a_lane_that_showed_everything_is_qualified() -> None:
@@ -231,7 +244,7 @@ def _record(wanted: LaneVerdict) -> LaneRecord | None:
 
 
 def test_the_reasons_of_the_whole_name_the_lanes() -> None:
-    q = judge(MATRIX, all_lanes(MATRIX), {}, revision=REVISION, run="r", now=NOW, harness_version="1")
+    q = judge(MATRIX, {})
     assert q.verdict is Verdict.INCOMPLETE
     assert q.reasons == tuple(f"{name}/suite: not selected in this run" for name in ("cpu", "gpu", "amd"))
 

@@ -11,7 +11,8 @@ import pytest
 from harness import claims
 from harness.claims import claims_of
 from harness.evidence.model import Evidence, Finding, NotRun, Revision, State
-from harness.judge.verdicts import LaneRecord, judge_lane
+from harness.evidence.store import LaneRecord
+from harness.judge.verdicts import judge_lane
 from harness.judge.weigh import claims_of_evidence
 from harness.matrix.model import ExpectedSkip
 from harness.words import ClaimState, Execution, LaneVerdict, Outcome

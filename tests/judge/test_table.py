@@ -14,10 +14,11 @@ import pytest
 from harness import claims
 from harness.claims import Claim, claims_of
 from harness.evidence.model import Finding, NotRun, State
-from harness.judge.verdicts import LaneRecord, judge, judge_lane
+from harness.evidence.store import LaneRecord
+from harness.judge.verdicts import judge_lane
 from harness.matrix.lanes import all_lanes
 from harness.words import ClaimState, LaneVerdict, Outcome, Verdict
-from tests.judge.records import CPU, MATRIX, NOW, REVISION, case, everything, evidence, row, saw
+from tests.judge.records import CPU, MATRIX, NOW, REVISION, case, everything, evidence, judge, row, saw
 
 if TYPE_CHECKING:
     from harness.matrix.model import Matrix
@@ -107,9 +108,7 @@ def test_a_claim_that_is_open_does_not_hide_behind_one_that_holds(claim: Claim) 
 
 
 def overall_verdict(matrix: Matrix, records: dict[str, LaneRecord]) -> tuple[Verdict, tuple[str, ...]]:
-    found = judge(
-        matrix, all_lanes(matrix), records, revision=REVISION, run="r", now=NOW, harness_version="1"
-    )
+    found = judge(matrix, records)
     return found.verdict, found.reasons
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +11,8 @@ from junitparser.xunit2 import JUnitXml
 from lxml import etree
 
 from harness import junit
-from harness.evidence.model import CaseRecord, Evidence, HostRecord, NotRun, Revision, State
-from harness.evidence.rows import Row
-from harness.words import CopyMode, Execution, Outcome
+from harness.evidence.rows import Observed, Row
+from harness.words import CopyMode, Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +61,7 @@ def test_observations_and_target_are_in_every_row(tmp_path: Path) -> None:
         "h200/s",
         "pinned/width1",
         Outcome.PASSED,
-        properties=(("memory_kind", "page-locked"), ("mode", "pinned")),
+        observed=Observed(mode=CopyMode.PINNED, group="sweep", memory_kind="page-locked"),
     )
     path = tmp_path / "junit.xml"
     junit.write(junit.merged({"h200/s": [row]}, {}), path)
@@ -73,6 +71,8 @@ def test_observations_and_target_are_in_every_row(tmp_path: Path) -> None:
         "suite": "s",
         "memory_kind": "page-locked",
         "mode": "pinned",
+        "group": "sweep",
+        "execution": "real",
     }
 
 
@@ -80,7 +80,8 @@ def test_a_row_that_observed_no_memory_says_so(tmp_path: Path) -> None:
     path = tmp_path / "junit.xml"
     junit.write(junit.merged({"t/s": [Row("t/s", "a", Outcome.MISSING, synthetic=True)]}, {}), path)
     (row,) = junit.read_junit(path, "t/s")
-    assert row.recorded("memory_kind") == row.recorded("mode") == "not observed"
+    known = dict(row.properties)
+    assert known["memory_kind"] == known["mode"] == "not observed"
 
 
 def test_control_characters_become_visible(tmp_path: Path) -> None:
@@ -106,48 +107,3 @@ def test_entities_are_refused(tmp_path: Path, document: str) -> None:
     path.write_text(document)
     with pytest.raises(junit.DamagedReportError):
         list(junit.read_junit(path, "t/s"))
-
-
-def _evidence(**changes: object) -> Evidence:
-    cases = [
-        CaseRecord(name=name, mode=CopyMode.SYNC, group="sweep", execution=Execution.REAL, transactions=1)
-        for name in ("sync/a", "sync/b")
-    ]
-    known = {
-        "harness_version": "1",
-        "run": "r",
-        "target": "t",
-        "suite": "s",
-        "nonce": "n",
-        "state": State.FINISHED,
-        "revision": Revision(commit=None),
-        "matrix_entry": "0" * 64,
-        "host": HostRecord(system="", release="", machine="", python=""),
-        "planned": cases,
-        "started": dt.datetime.now(dt.UTC),
-    }
-    return Evidence.model_validate({**known, **changes})
-
-
-def test_a_planned_case_without_a_row_is_missing(tmp_path: Path) -> None:
-    ended = Row("t/s", "sync/b", Outcome.PASSED, properties=(("ended", "1.0"),))
-    junit.write(junit.merged({"t/s": [ended]}, {}), tmp_path / "junit.xml")
-    assert [(row.name, row.outcome) for row in junit.lane_rows(tmp_path, _evidence())] == [
-        ("sync/a", Outcome.MISSING),
-        ("sync/b", Outcome.PASSED),
-    ]
-
-
-def test_a_case_that_was_interrupted_has_not_passed(tmp_path: Path) -> None:
-    """Pytest writes the running case without a failure when it is interrupted."""
-    junit.write(junit.merged({"t/s": [Row("t/s", "sync/b", Outcome.PASSED)]}, {}), tmp_path / "junit.xml")
-    assert {row.outcome for row in junit.lane_rows(tmp_path, _evidence())} == {Outcome.MISSING}
-
-
-def test_a_lane_that_left_nothing_is_not_green(tmp_path: Path) -> None:
-    outcomes = [row.outcome for row in junit.lane_rows(tmp_path, _evidence())]
-    assert outcomes == [Outcome.MISSING, Outcome.MISSING, Outcome.ERROR]
-
-
-def test_a_lane_that_was_not_run_has_no_rows(tmp_path: Path) -> None:
-    assert junit.lane_rows(tmp_path, _evidence(not_run=NotRun.NO_DEVICE, planned=())) == ()

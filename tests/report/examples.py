@@ -25,8 +25,9 @@ from harness.evidence.model import (
     State,
     ToolchainRecord,
 )
-from harness.evidence.rows import Row
-from harness.judge.verdicts import LaneRecord, judge
+from harness.evidence.rows import Observed, Row
+from harness.evidence.store import LaneRecord
+from harness.judge.verdicts import judge_lane, qualification_of
 from harness.matrix.lanes import Lane, all_lanes, matrix_entry_digest
 from harness.matrix.model import Matrix
 from harness.report import as_json, markdown, terminal_summary
@@ -136,8 +137,8 @@ def _row(lane: Lane, case: CaseRecord) -> Row:
     memory = {CopyMode.PINNED: "page-locked"}.get(case.mode or CopyMode.SYNC, "pageable")
     if lane.target.backend is Backend.CPU:
         memory = "not-asked"
-    properties = (("mode", case.mode or "none"), ("group", case.group), ("memory_kind", memory))
-    return Row(lane.id, case.name, Outcome.PASSED, properties=properties)
+    observed = Observed(mode=case.mode, group=case.group, execution=case.execution, memory_kind=memory)
+    return Row(lane.id, case.name, Outcome.PASSED, observed=observed)
 
 
 _TEXTS: dict[str, str] = {
@@ -243,10 +244,13 @@ def not_run(lane: Lane) -> LaneRecord:
 
 def judged(records: dict[str, LaneRecord]) -> Qualification:
     """Judge records by target, under the names of their lanes."""
-    return judge(
+    lanes = [
+        judge_lane(lane, records.get(target), MATRIX.expected_skips, revision=REVISION, now=NOW)
+        for target, lane in LANES.items()
+    ]
+    return qualification_of(
         MATRIX,
-        LANES.values(),
-        {LANES[target].id: record for target, record in records.items()},
+        lanes,
         revision=REVISION,
         run=FOLDER.name,
         now=NOW,
@@ -299,9 +303,8 @@ def defect_in_restore() -> Qualification:
             continue
         key = f"pos=0 q={width} accepted=1"
         commands = (
-            ("reproduce", f"nox -s cpu-sanitize -- --case '{case.name}'"),
-            ("reproduce", f".harness/build/cpu-sanitize/driver --run {case.name} --only {case.name}:1"),
-            ("first_failure", key),
+            f"nox -s cpu-sanitize -- --case '{case.name}'",
+            f".harness/build/cpu-sanitize/driver --run {case.name} --only {case.name}:1",
         )
         rows.append(
             Row(
@@ -309,7 +312,7 @@ def defect_in_restore() -> Qualification:
                 case.name,
                 Outcome.FAILED,
                 message=f"{key} tensor=2 row=0 column=0 expected=0x5bc1 got=0x0ef4 (96 of 432 differ)",
-                properties=(*row.properties, *commands),
+                observed=row.observed.model_copy(update={"first_failure": key, "reproduce": commands}),
             )
         )
     short = tuple(

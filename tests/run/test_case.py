@@ -46,18 +46,15 @@ def _run(driver: Path, name: str, tmp_path: Path, *, timeout_s: float = 60, orac
     )
 
 
-def _recorded(report: CaseReport, name: str) -> list[str]:
-    return [value for key, value in report.properties if key == name]
-
-
 def test_a_case_that_passes_records_what_was_observed(make_driver: MakeDriver, tmp_path: Path) -> None:
     run = _run(make_driver("pinned/pass"), "pinned/pass", tmp_path)
     report = CaseReport()
     run_case(run, report)
-    assert _recorded(report, "transactions") == ["3"]
-    assert _recorded(report, "memory_kind") == ["page-locked"]
-    assert _recorded(report, "device_name") == ["A processor"]
-    assert _recorded(report, "reproduce") == []
+    assert report.observed.transactions == 3
+    assert report.observed.memory_kind == "page-locked"
+    assert report.observed.device is not None
+    assert report.observed.device.name == "A processor"
+    assert report.observed.reproduce == ()
     assert len(run.keys.read_text().splitlines()) == 3
 
 
@@ -91,7 +88,7 @@ def test_a_case_that_goes_wrong_fails_and_says_how(
     with pytest.raises(CaseFailedError) as caught:
         run_case(run, report)
     assert says in caught.value.headline
-    assert f"--run {name}" in _recorded(report, "reproduce")[0]
+    assert f"--run {name}" in report.observed.reproduce[0]
     assert not run.keys.exists(), "a failed case must not count as coverage"
 
 
@@ -99,7 +96,7 @@ def test_a_mismatch_is_reproduced_by_its_transaction_alone(make_driver: MakeDriv
     report = CaseReport()
     with pytest.raises(CaseFailedError):
         run_case(_run(make_driver("pinned/mismatch"), "pinned/mismatch", tmp_path), report)
-    assert "--only pinned/mismatch:1" in _recorded(report, "reproduce")[0]
+    assert "--only pinned/mismatch:1" in report.observed.reproduce[0]
 
 
 def test_a_hang_is_ended_with_all_its_processes(make_driver: MakeDriver, tmp_path: Path) -> None:
@@ -137,8 +134,8 @@ def test_the_memory_kind_is_what_the_runtime_said(
     name = f"pinned/{behaviour}"
     report = CaseReport()
     run_case(_run(make_driver(name), name, tmp_path), report)
-    assert _recorded(report, "memory_kind") == [kind]
-    assert _recorded(report, "recorded_mode") == ["pinned"]
+    assert report.observed.memory_kind == kind
+    assert report.observed.recorded_mode == "pinned"
 
 
 def test_an_oracle_that_disagrees_fails_the_case(make_driver: MakeDriver, tmp_path: Path) -> None:
@@ -146,7 +143,7 @@ def test_an_oracle_that_disagrees_fails_the_case(make_driver: MakeDriver, tmp_pa
     report = CaseReport()
     with pytest.raises(CaseFailedError, match=r"tensor 0 differs \(the oracle disagrees in 2 of 3"):
         run_case(_run(make_driver("pinned/pass"), "pinned/pass", tmp_path, oracle=oracle), report)
-    assert "--dump" in _recorded(report, "reproduce")[0]
+    assert "--dump" in report.observed.reproduce[0]
 
 
 @pytest.mark.parametrize("oracle", ["raise KeyError('digests')", "return records[7]"])
@@ -159,4 +156,4 @@ def test_endless_output_is_kept_short(make_driver: MakeDriver, tmp_path: Path) -
     run = _run(make_driver("pinned/verbose"), "pinned/verbose", tmp_path)
     report = CaseReport()
     run_case(run, report)
-    assert sum(len(value) for _, value in report.properties) < 10_000
+    assert len(report.observed.model_dump_json()) < 10_000

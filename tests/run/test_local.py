@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness import junit
+from harness.evidence.folders import RESULTS
 from harness.evidence.model import CaseRecord, Evidence, HostRecord, Revision, State
-from harness.evidence.rows import Row
+from harness.evidence.rows import Observed, Row
 from harness.run.local import Progress, PytestRun, run_cases
 from harness.suites.driver.ask import list_cases
-from harness.suites.driver.pytest_plugin import RESULTS, LanePlan
+from harness.suites.driver.pytest_plugin import LanePlan
+from harness.suites.driver.rows import rows_of
 from harness.witness.device import observe_exclusive
 from harness.words import Outcome
 
@@ -82,7 +83,7 @@ def run(
     seen: list[Progress] = []
     done = run_cases(plan, keyword=keyword, workers=workers, progress=seen.append)
     chosen = tuple(case for case in plan.cases if case.name in done.selected)
-    rows = {row.name: row for row in junit.lane_rows(plan.folder, make_evidence(plan, cases=chosen))}
+    rows = {row.name: row for row in rows_of(plan.folder, make_evidence(plan, cases=chosen), ended=True)}
     return done, rows, seen
 
 
@@ -98,9 +99,9 @@ def test_each_case_is_one_row_with_its_observations(make_driver: MakeDriver, tmp
         "pinned/no-device": Outcome.SKIPPED,
         "sync/segfault": Outcome.FAILED,
     }
-    assert rows["sync/pass"].recorded("transactions") == "3"
+    assert rows["sync/pass"].observed.transactions == 3
     assert rows["sync/mismatch"].message.startswith("pos=0 q=1 accepted=0 tensor=0 row=4 column=2")
-    assert rows["sync/mismatch"].recorded("reproduce") == "nox -s session -- --case 'sync/mismatch'"
+    assert rows["sync/mismatch"].observed.reproduce[0] == "nox -s session -- --case 'sync/mismatch'"
     assert rows["pinned/no-device"].message == "no device: cudaErrorNoDevice (100)"
     assert (seen[-1].done, seen[-1].failed, seen[-1].total) == (4, 2, 4)
 
@@ -132,8 +133,8 @@ def test_cases_of_one_device_never_overlap(make_driver: MakeDriver, tmp_path: Pa
 
 def test_cases_that_overlap_are_found() -> None:
     rows = [
-        Row("lane", name, Outcome.PASSED, properties=(("started", start), ("ended", end)))
-        for name, start, end in (("a", "1.0", "2.0"), ("b", "1.5", "3.0"), ("c", "3.0", "4.0"))
+        Row("lane", name, Outcome.PASSED, observed=Observed(started=start, ended=end))
+        for name, start, end in (("a", 1.0, 2.0), ("b", 1.5, 3.0), ("c", 3.0, 4.0))
     ]
     seen = observe_exclusive(rows)
     assert seen is not None
@@ -145,7 +146,7 @@ def test_two_lanes_share_a_device_by_taking_turns(make_driver: MakeDriver, tmp_p
     plans = [make_plan(driver, tmp_path / name, lock=tmp_path / "device.lock") for name in ("one", "two")]
     processes = [_start(plan, _IN_A_PROCESS) for plan in plans]
     assert [process.communicate(timeout=120)[0].strip() for process in processes] == ["not interrupted"] * 2
-    rows = [row for plan in plans for row in junit.lane_rows(plan.folder, make_evidence(plan))]
+    rows = [row for plan in plans for row in rows_of(plan.folder, make_evidence(plan), ended=True)]
     assert len(rows) == 6
     assert observe_exclusive(rows) is None
 
@@ -162,7 +163,8 @@ def test_an_interrupt_keeps_rows_and_leaves_no_process(
     output, _ = process.communicate(timeout=60)
     assert output.strip() == "interrupted"
     rows = {
-        row.name: row.outcome for row in junit.lane_rows(plan.folder, make_evidence(plan, State.INTERRUPTED))
+        row.name: row.outcome
+        for row in rows_of(plan.folder, make_evidence(plan, State.INTERRUPTED), ended=False)
     }
     assert rows["sync/pass"] is Outcome.PASSED
     assert rows["sync/never.pass"] is Outcome.MISSING
@@ -177,7 +179,7 @@ def test_a_killed_pytest_leaves_the_rows_that_were_measured(make_driver: MakeDri
     controller = int(subprocess.check_output(["pgrep", "-o", "-P", str(process.pid)]).split()[0])
     os.kill(controller, signal.SIGKILL)
     assert process.communicate(timeout=60)[0].strip() == "not interrupted"
-    rows = junit.lane_rows(plan.folder, make_evidence(plan))
+    rows = rows_of(plan.folder, make_evidence(plan), ended=True)
     by_name = {row.name: row for row in rows}
     assert by_name["sync/pass"].outcome is Outcome.PASSED
     assert by_name["sync/hang"].outcome is Outcome.MISSING
@@ -193,7 +195,7 @@ def test_a_damaged_report_is_seen_and_its_rows_are_not_lost(
     plan = make_plan(make_driver("sync/pass"), tmp_path / "lane")
     run(plan)
     (plan.folder / "junit.xml").write_bytes(damage)
-    rows = {row.name: row for row in junit.lane_rows(plan.folder, make_evidence(plan))}
+    rows = {row.name: row for row in rows_of(plan.folder, make_evidence(plan), ended=True)}
     assert rows["sync/pass"].outcome is Outcome.PASSED
     assert rows["(report)"].outcome is Outcome.ERROR
 

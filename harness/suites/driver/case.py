@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from harness.evidence.rows import SWEEP
+from pydantic import ValidationError
+
+from harness.evidence.model import DeviceRecord
+from harness.evidence.rows import SWEEP, Observed
 from harness.suites.driver.ask import NO_DEVICE
 from harness.suites.driver.records import Record, RecordsError, read_records
 from harness.system import process
@@ -82,19 +85,18 @@ class CaseRun:
 class CaseReport:
     """What was observed while a case ran; it grows, so that a failure keeps what came before it."""
 
-    properties: list[tuple[str, str]] = field(default_factory=list)
+    observed: Observed = field(default_factory=Observed)
 
-    def add(self, name: str, value: object) -> None:
-        """Record one observation as a property of the row."""
-        self.properties.append((name, str(value)))
+    def note(self, **seen: object) -> None:
+        """Add what was seen, by the fields of `Observed`."""
+        self.observed = Observed.model_validate({**dict(self.observed), **seen})
 
 
 @dataclass(frozen=True, slots=True)
 class _Observed:
     """The records of one case, by type."""
 
-    begin: Record
-    device: Record | None
+    device: DeviceRecord | None
     buffers: tuple[Record, ...]
     transactions: tuple[Record, ...]
     mismatches: tuple[Record, ...]
@@ -111,10 +113,9 @@ def run_case(run: CaseRun, report: CaseReport) -> None:
     for stale in (run.records, run.keys):
         stale.unlink(missing_ok=True)
     output = run.folder / f"{run.case.name}.out"
-    report.add("mode", run.case.mode or "none")
-    report.add("group", run.case.group)
-    report.add("execution", run.case.execution)
-    report.add("started", f"{time.monotonic():.6f}")
+    report.note(
+        mode=run.case.mode, group=run.case.group, execution=run.case.execution, started=time.monotonic()
+    )
     try:
         ended = process.run(
             run.command("--json", str(run.records)),
@@ -124,16 +125,15 @@ def run_case(run: CaseRun, report: CaseReport) -> None:
         )
     except OSError as error:
         raise CaseFailedError(f"{run.driver}: cannot be started: {error.strerror}") from error
-    report.add("ended", f"{time.monotonic():.6f}")
-    report.add("exit_status", ended.status)
+    report.note(ended=time.monotonic(), exit_status=ended.status)
     said = process.tail(output)
     if ended.status == NO_DEVICE:
         raise CaseSkippedError(said.strip() or "the driver found no device")
     observed, damage = _read(run)
     if observed is not None:
-        _report_observations(observed, report)
+        _note_observations(observed, report)
     if ended.timed_out or ended.status not in (0, 1) or observed is None or observed.end is None or damage:
-        report.add("reproduce", run.shell())
+        report.note(reproduce=[run.shell()])
         raise CaseFailedError(_crash_headline(ended, said, observed, damage), said)
     _check_driver(run, ended, observed, said, report)
     _check_oracle(run, observed, report)
@@ -158,15 +158,39 @@ def _read(run: CaseRun) -> tuple[_Observed | None, str]:
         damage = "the records are of another run: their nonce differs"
     elif not damage and begin.get("case") != run.case.name:
         damage = f"the records are of another case: {begin.get('case')!r}"
+    device = None
+    try:
+        device = _device(begin, by_type.get("device", []))
+    except RecordsError as error:
+        damage = damage or str(error)
     observed = _Observed(
-        begin=begin,
-        device=by_type.get("device", [None])[0],
+        device=device,
         buffers=tuple(by_type.get("buffer", ())),
         transactions=tuple(by_type.get("transaction", ())),
         mismatches=tuple(by_type.get("mismatch", ())),
         end=by_type.get("end", [None])[-1],
     )
     return observed, damage
+
+
+def _device(begin: Record, records: list[Record]) -> DeviceRecord | None:
+    """The device that the process ran on; raises RecordsError if it is not what docs/driver.md describes."""
+    if not records:
+        return None
+    try:
+        return DeviceRecord.model_validate(
+            {
+                "source": "runtime",
+                "backend": begin.get("backend"),
+                **{name: value for name, value in records[0].items() if name in DeviceRecord.model_fields},
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RecordsError(
+            f"the device record is not as docs/driver.md wants it: {where} {first['msg']}"
+        ) from None
 
 
 def _readable(path: Path) -> list[Record]:
@@ -179,16 +203,14 @@ def _readable(path: Path) -> list[Record]:
     return records
 
 
-def _report_observations(observed: _Observed, report: CaseReport) -> None:
-    if observed.device is not None:
-        for name in ("name", "arch", "pci", "uuid"):
-            if observed.device.get(name):
-                report.add(f"device_{name}", observed.device[name])
-    report.add("memory_kind", memory_kind(observed.buffers))
+def _note_observations(observed: _Observed, report: CaseReport) -> None:
     recorded = sorted({str(record.get("recorded")) for record in (*observed.buffers, *observed.transactions)})
-    if recorded:
-        report.add("recorded_mode", ", ".join(recorded))
-    report.add("transactions", len(observed.transactions))
+    report.note(
+        device=observed.device,
+        memory_kind=memory_kind(observed.buffers),
+        recorded_mode=", ".join(recorded),
+        transactions=len(observed.transactions),
+    )
 
 
 def memory_kind(buffers: tuple[Record, ...]) -> str:
@@ -226,15 +248,15 @@ def _check_driver(
         first = observed.mismatches[0] if observed.mismatches else {}
         only = ["--only", str(first["key"])] if "key" in first else []
         if "key" in first:
-            report.add("first_failure", first["key"])
-        report.add("reproduce", run.shell(*only))
+            report.note(first_failure=str(first["key"]))
+        report.note(reproduce=[run.shell(*only)])
         headline = str(first.get("text") or _last_line(said) or "the driver failed and did not say why")
         raise CaseFailedError(
             f"{headline} ({end.get('failed', '?')} of {end.get('transactions', '?')} transactions differ)",
             "\n".join([*(str(m.get("text")) for m in observed.mismatches), said]).strip(),
         )
     if not done == distinct == end.get("transactions") == run.case.transactions:
-        report.add("reproduce", run.shell())
+        report.note(reproduce=[run.shell()])
         raise CaseFailedError(
             f"{run.case.transactions} transactions were planned, the driver counted "
             f"{end.get('transactions')}, its records hold {done} of which {distinct} are distinct"
@@ -255,11 +277,11 @@ def _check_oracle(run: CaseRun, observed: _Observed, report: CaseReport) -> None
     try:
         verification: Verification = oracle.verify(run.case.name, observed.transactions)
     except Exception as error:
-        report.add("reproduce", run.shell())
+        report.note(reproduce=[run.shell()])
         raise CaseFailedError(
             f"the oracle cannot read the driver's records: {type(error).__name__}: {error}"
         ) from error
-    report.add("oracle_transactions", verification.transactions)
+    report.note(oracle_transactions=verification.transactions)
     if not verification.agrees:
         first = verification.first
         headline = _explain(run, first, report) if first is not None else "the oracle disagrees"
@@ -271,8 +293,8 @@ def _check_oracle(run: CaseRun, observed: _Observed, report: CaseReport) -> None
 
 def _explain(run: CaseRun, first: Difference, report: CaseReport) -> str:
     """Run just the differing transaction again and ask the oracle for the byte."""
-    report.add("first_failure", first.key)
-    report.add("reproduce", run.shell("--only", first.key, "--dump", "--json", "/dev/stdout"))
+    shown = run.shell("--only", first.key, "--dump", "--json", "/dev/stdout")
+    report.note(first_failure=first.key, reproduce=[shown])
     again = run.folder / f"{run.case.name}.state.jsonl"
     process.run(
         run.command("--only", first.key, "--dump", "--json", str(again)),

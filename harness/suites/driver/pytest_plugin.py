@@ -18,8 +18,9 @@ import pytest
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict
 
+from harness.evidence.folders import RESULTS
 from harness.evidence.model import CaseRecord
-from harness.evidence.rows import without_worker
+from harness.evidence.rows import CaseResult, Observed, without_worker
 from harness.suites.driver.case import (
     CaseFailedError,
     CaseReport,
@@ -29,13 +30,15 @@ from harness.suites.driver.case import (
     run_case,
 )
 from harness.system.files import write_atomically
+from harness.words import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 PLAN = "plan.json"
 SELECTED = "selected.json"
-RESULTS = "results.jsonl"
+OBSERVED = "harness_observed"
+"""Attribute of a test's report: xdist carries it from the worker to the controller."""
 
 
 class LanePlan(BaseModel):
@@ -112,9 +115,10 @@ class _CaseItem(pytest.Item):
         super().__init__(**arguments)
         self.plan = plan
         self.case = case
+        self.report = CaseReport()
 
     def runtest(self) -> None:
-        report = CaseReport()
+        self.report = report = CaseReport()
         lock = (
             FileLock(self.plan.device_lock) if self.plan.device_lock is not None else contextlib.nullcontext()
         )
@@ -124,10 +128,11 @@ class _CaseItem(pytest.Item):
         except CaseSkippedError as reason:
             pytest.skip(str(reason))
         finally:
-            failed = any(name == "reproduce" for name, _ in report.properties)
-            if failed:
-                report.properties.insert(0, ("reproduce", f"{self.plan.reproduce} '{self.case.name}'"))
-            self.user_properties.extend(report.properties)
+            if report.observed.reproduce:
+                whole = f"{self.plan.reproduce} '{self.case.name}'"
+                report.note(reproduce=[whole, *report.observed.reproduce])
+            # For whoever reads the runner's own JUnit file; the record itself travels with the report.
+            self.user_properties.extend(report.observed.properties())
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
         if isinstance(excinfo.value, CaseFailedError):
@@ -136,6 +141,15 @@ class _CaseItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, self.name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Give a case's report what was observed, as plain data: xdist hands it to the controller."""
+    report = yield
+    if isinstance(item, _CaseItem):
+        vars(report)[OBSERVED] = item.report.observed.model_dump(mode="json")
+    return report
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -149,8 +163,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def _text(report: pytest.TestReport) -> str:
     """What a report says, without the line by which xdist names its worker."""
     if isinstance(report.longrepr, tuple):
-        return str(report.longrepr[2])
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
     return without_worker(report.longreprtext)
+
+
+def _outcome(report: pytest.TestReport) -> Outcome:
+    if report.skipped:
+        return Outcome.SKIPPED
+    if report.when != "call":
+        return Outcome.ERROR
+    return Outcome.PASSED if report.passed else Outcome.FAILED
 
 
 class _ResultsFile:
@@ -162,14 +184,15 @@ class _ResultsFile:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when != "call" and report.outcome == "passed":
             return
-        row = {
-            "name": report.nodeid.split("::", 1)[-1].rsplit("@", 1)[0],
-            "outcome": report.outcome if report.when == "call" or report.outcome == "skipped" else "error",
-            "seconds": report.duration,
-            "text": _text(report),
-            "properties": [[str(name), str(value)] for name, value in report.user_properties],
-        }
-        self._file.write(json.dumps(row) + "\n")
+        result = CaseResult(
+            name=report.nodeid.split("::", 1)[-1].rsplit("@", 1)[0],
+            outcome=_outcome(report),
+            seconds=report.duration,
+            text=_text(report),
+            # A worker that died took its observations with it.
+            observed=Observed.model_validate(vars(report).get(OBSERVED, {})),
+        )
+        self._file.write(result.model_dump_json(exclude_defaults=True) + "\n")
         self._file.flush()
 
     def pytest_unconfigure(self) -> None:
