@@ -23,6 +23,7 @@ FRESH = "fresh"
 
 RUNTIME = "runtime in the test process"
 SYSTEM = "operating system"
+ONE_AT_A_TIME = "times of the cases on the device"
 BINARY = "code objects in the binary"
 LOADED = "code object that was loaded"
 POINTER = "pointer attributes in the test process"
@@ -37,12 +38,8 @@ REVISION = "revision and input digests"
 ARCHITECTURE_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 """With this variable, or with a number of a device behind it, a HIP device calls itself something else."""
 
-NOT_BUILT_YET = {
-    LOADED: "this version has no witness for it",
-    COPY_RECORD: "this version has no witness for it",
-    CANARY: "this version has no witness for it",
-}
-"""Witnesses that a claim needs and that this version cannot provide: such a claim stays open."""
+JUDGED = frozenset({REVISION})
+"""Witnesses that the judge itself is: what they see is in the record as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +59,16 @@ def claims_of(lane: Lane) -> tuple[Claim, ...]:
     """All claims of a lane, from the matrix alone, in the order of the report."""
     gpu = lane.target.backend is not Backend.CPU
     found = [
-        Claim(DEVICE, (RUNTIME, SYSTEM)),
+        Claim(DEVICE, (RUNTIME, SYSTEM, ONE_AT_A_TIME) if gpu else (RUNTIME, SYSTEM)),
         Claim(NATIVE_CODE, (BINARY, LOADED) if gpu else (BINARY,)),
     ]
     if lane.target.sanitizers is not None:
         found.extend(
             Claim(SANITIZER, (CENSUS, PLANTED), subject=which) for which in lane.target.sanitizers.on
         )
-    establish = lane.suite.establish
-    if establish.pinned is not None and CopyMode.PINNED in lane.copy_modes:
+    if lane.suite.pinned_verified and CopyMode.PINNED in lane.copy_modes:
         found.append(Claim(PINNED, (POINTER, COPY_RECORD, CANARY)))
-    least = establish.transactions_per_copy_mode
+    least = lane.suite.transactions_per_mode
     if least is not None:
         found.extend(Claim(COVERAGE, (DRIVER, ORACLE), subject=mode, least=least) for mode in lane.copy_modes)
     found.append(Claim(FRESH, (REVISION,)))

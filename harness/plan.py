@@ -127,7 +127,7 @@ def coverage(matrix: Matrix) -> tuple[Coverage, ...]:
             declare("sanitizer", sanitizer, mine)
     for name, suite in matrix.suites.items():
         declare("suite", name, [lane.id for lane in lanes if lane.suite_name == name])
-        for backend, modes in suite.copy_modes.items():
+        for backend, modes in suite.modes.items():
             covering = [
                 lane.id for lane in lanes if lane.suite_name == name and lane.target.backend is backend
             ]

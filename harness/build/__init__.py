@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,11 +47,18 @@ _UNTOLD = ("-forward-unknown", "-D", "-I", "-o", "-c", "-M", "-isystem")
 
 
 def build(
-    lane: Lane, *, root: Path, cache: Path, log: Path, say: Callable[[str], None] = lambda _: None
+    lane: Lane,
+    *,
+    source: Path,
+    root: Path,
+    cache: Path,
+    log: Path,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Artifact:
-    """Build a lane's driver if anything that it depends on changed, and inspect it.
+    """Build a lane's program if anything that it depends on changed, and inspect it.
 
-    `root` is the project's folder, `cache` keeps build trees and toolchains
+    `source` is the folder with its CMakeLists.txt, after which the program is
+    called, `root` is the project's, `cache` keeps build trees and toolchains
     between runs, `log` receives all output.  Raises NotBuiltError if there is
     no toolchain, BuildFailedError if there is one and it failed or made
     something for another architecture, OutputError if nothing can be written.
@@ -61,22 +69,21 @@ def build(
         try:
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_bytes(b"")
-            return _build(lane, root, cache, folder, log, say, start)
+            tree = Tree(source=source, folder=folder, log=log, tools=find_tools())
+            made = _build(lane, tree, root, cache, say)
+            return replace(made, seconds=time.monotonic() - start)
         except OSError as error:
             raise OutputError(f"cannot build in {folder}: {error.strerror}: {error.filename}") from error
 
 
-def _build(
-    lane: Lane, root: Path, cache: Path, folder: Path, log: Path, say: Callable[[str], None], start: float
-) -> Artifact:
+def _build(lane: Lane, tree: Tree, root: Path, cache: Path, say: Callable[[str], None]) -> Artifact:
     backend = _BACKENDS[lane.target.backend]
+    source, folder, log = tree.source, tree.folder, tree.log
     configuration = _configuration(lane, backend, cache, folder, say)
-    source = root / lane.suite.kernels
     if not (source / "CMakeLists.txt").is_file():
         raise BuildFailedError(
             f"{source}: there is no CMakeLists.txt; docs/driver.md says what a suite needs", "cmake", str(log)
         )
-    tree = Tree(source=source, folder=folder, log=log, tools=find_tools())
     entries = {
         "HARNESS_BACKEND": lane.target.backend.value,
         "HARNESS_ARCH": backend.expected_architecture(lane.target),
@@ -98,7 +105,7 @@ def _build(
         inputs=_inputs(tree, root),
         log=log,
         rebuilt=rebuilt,
-        seconds=time.monotonic() - start,
+        seconds=0.0,
     )
 
 

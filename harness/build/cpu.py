@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from typing import TYPE_CHECKING
 
 from harness.build import codeobjects
 from harness.build.model import Configuration, Toolchain
 from harness.build.toolchain import Rejected, clangs, compiles, on_path, version_of
 from harness.errors import NotBuiltError
+from harness.system.machine import architecture
 from harness.words import SanitizerCheck
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ RECORD_FLAGS = "-grecord-command-line"
 
 _OLDEST_CLANG = 14
 _PROBE = "#include <vector>\nint main(int n, char**) { std::vector<int> v(n); return v[0]; }\n"
-_MACHINES = {"x86_64": "x86-64", "arm64": "aarch64"}
 
 
 def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Configuration:
@@ -76,4 +75,4 @@ def architectures(driver: Path) -> tuple[str, ...]:
 
 def expected_architecture(target: Target) -> str:
     """The target's architecture; by default this machine's."""
-    return target.arch or _MACHINES.get(platform.machine(), platform.machine())
+    return target.arch or architecture()

@@ -163,6 +163,7 @@ class Evidence(_Record):
     run: Annotated[str, Field(description="name of the run's folder")]
     target: str
     suite: str
+    kind: Annotated[str, Field(description="kind of the suite, which says how to read its rows")] = "driver"
     nonce: Annotated[
         str, Field(description="fresh for each run; every record of the run's processes carries it")
     ]

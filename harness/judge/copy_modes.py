@@ -29,7 +29,7 @@ def copy_modes(
             mode=mode,
             execution=_execution_of(mode, evidence),
             transactions=_verified(mode, evidence),
-            required=lane.suite.establish.transactions_per_copy_mode,
+            required=lane.suite.transactions_per_mode,
             memory=_memory(mode, rows, pinned),
         )
         for mode in lane.copy_modes

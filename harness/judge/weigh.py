@@ -96,7 +96,7 @@ def _hear(claim: Claim, witness: str, about: list[Observation]) -> WitnessResult
         return WitnessResult(
             witness=witness,
             finding=Finding.SILENT,
-            text=claims.NOT_BUILT_YET.get(witness, "nothing was observed"),
+            text="nothing was observed",
         )
     order = (Finding.DENIES, Finding.SILENT, Finding.CONFIRMS)
     first = min(said, key=lambda o: order.index(o.finding))

@@ -12,6 +12,7 @@ from harness.matrix.model import NAME_PATTERN, PCI_PATTERN, Matrix
 from harness.matrix.problems import Problem, shown
 from harness.matrix.suggest import did_you_mean, listed
 from harness.matrix.yaml_reader import typed
+from harness.suites.keys import KINDS, SuiteKeys, keys_of
 
 if TYPE_CHECKING:
     from harness.matrix.yaml_reader import Document, KeyPath
@@ -46,15 +47,21 @@ _MINUTES = re.compile(r"\d{1,9}(:[0-5]?\d){1,2}")
 
 def explain(document: Document, error: Any) -> Problem:
     """One of pydantic's findings (an element of `ValidationError.errors()`) as a problem of the file."""
-    location = location_of(error)
+    location, typed_path = location_of(error), _typed_path(error)
     kind, context, found = error["type"], error.get("ctx", {}), error.get("input")
     name = name_of(location)
+    if kind == "union_tag_invalid":
+        allowed = list(KINDS)
+        text = f"{name}.kind: found {shown(context['tag'])}; allowed: {listed(allowed)}"
+        return Problem(document.value((*location, "kind")), text + did_you_mean(context["tag"], allowed))
     if kind == "missing":
         parent, key = location[:-1], location[-1]
-        return Problem(document.key(parent), f"{name_of(parent)} needs the key {key!r}{_described(location)}")
+        return Problem(
+            document.key(parent), f"{name_of(parent)} needs the key {key!r}{_described(typed_path)}"
+        )
     if kind == "extra_forbidden":
         parent, key = location[:-1], str(location[-1])
-        allowed = _fields(parent)
+        allowed = _fields(typed_path[:-1])
         text = f"unknown key {key!r} in {name_of(parent)}; allowed: {listed(allowed)}"
         return Problem(document.key(location), text + did_you_mean(key, allowed))
     if "[key]" in error["loc"]:
@@ -74,7 +81,17 @@ def explain(document: Document, error: Any) -> Problem:
 
 def location_of(error: Any) -> KeyPath:
     """Path from the root of the file to what an error is about."""
+    path = _typed_path(error)
+    return path[:2] + path[3:] if _names_kind(path) else path
+
+
+def _typed_path(error: Any) -> KeyPath:
+    """The same through the models: below a suite's name comes the kind by which its model was chosen."""
     return tuple(part for part in error["loc"] if part != "[key]")
+
+
+def _names_kind(path: KeyPath) -> bool:
+    return len(path) > 2 and path[0] == "suites" and path[2] in KINDS
 
 
 def name_of(location: KeyPath) -> str:
@@ -168,26 +185,28 @@ def _options(context: dict[str, Any]) -> list[str]:
     return [part.strip(" '\"") for part in str(context["expected"]).replace(" or ", ", ").split(",")]
 
 
-def _fields(location: KeyPath) -> list[str]:
-    """Keys that the model allows at a place."""
-    model = _annotation(location)
+def _fields(path: KeyPath) -> list[str]:
+    """Keys that the model allows at a place, by its path through the models."""
+    model = _annotation(path)
     return list(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else []
 
 
-def _described(location: KeyPath) -> str:
-    model = _annotation(location[:-1])
+def _described(path: KeyPath) -> str:
+    model = _annotation(path[:-1])
     if isinstance(model, type) and issubclass(model, BaseModel):
-        description = model.model_fields[str(location[-1])].description
+        description = model.model_fields[str(path[-1])].description
         if description:
             return f" ({description})"
     return ""
 
 
-def _annotation(location: KeyPath) -> Any:
-    """Follow the model's types along a path."""
+def _annotation(path: KeyPath) -> Any:
+    """Follow the models' types along a path."""
     current: Any = Matrix
-    for part in location:
-        if isinstance(current, type) and issubclass(current, BaseModel):
+    for part in path:
+        if current is SuiteKeys:
+            current = keys_of(str(part))
+        elif isinstance(current, type) and issubclass(current, BaseModel):
             info = current.model_fields.get(str(part))
             current = _inner(info.annotation) if info is not None else None
         else:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from harness.matrix.model import session_of
 
 if TYPE_CHECKING:
-    from harness.matrix.model import Matrix, Suite, Target
+    from harness.matrix.model import Matrix, Target
+    from harness.suites.keys import SuiteKeys
     from harness.words import CopyMode
 
 
@@ -22,7 +23,7 @@ class Lane:
     target_name: str
     suite_name: str
     target: Target
-    suite: Suite
+    suite: SuiteKeys
 
     @property
     def id(self) -> str:
@@ -37,7 +38,7 @@ class Lane:
     @property
     def copy_modes(self) -> tuple[CopyMode, ...]:
         """The copy modes that the suite declares for this lane's backend."""
-        return self.suite.copy_modes.get(self.target.backend, ())
+        return self.suite.modes.get(self.target.backend, ())
 
 
 def matrix_entry_digest(lane: Lane) -> str:
@@ -60,10 +61,8 @@ def all_lanes(matrix: Matrix) -> tuple[Lane, ...]:
     )
 
 
-def why_excluded(target_name: str, target: Target, suite: Suite) -> str:
+def why_excluded(target_name: str, target: Target, suite: SuiteKeys) -> str:
     """Why a suite does not run on a target, or "" if it does."""
     if not any(fnmatchcase(target_name, pattern) for pattern in suite.targets):
         return f"the suite runs on {', '.join(suite.targets)} only"
-    if not suite.copy_modes.get(target.backend):
-        return f"the suite has no copy modes for {target.backend}"
-    return ""
+    return suite.why_not_on(target.backend)

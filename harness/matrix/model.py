@@ -9,23 +9,23 @@ from __future__ import annotations
 import datetime as dt
 import re
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     StringConstraints,
     ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import core_schema
 
-from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck
+from harness.suites.keys import DEFAULT_KIND, KINDS, Keys, SuiteKeys, Text, keys_of, refuse_repetition
+from harness.words import Backend, Sanitizer, SanitizerCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from enum import StrEnum
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -38,19 +38,11 @@ MOST_ENTRIES = 1000
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A target's or a suite's name: it becomes a folder, a nox session and a part of every row."""
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
-
 _ARCHITECTURES: dict[Backend, tuple[str, str]] = {
     Backend.CUDA: (r"^sm_\d{2,3}[af]?$", "sm_86, sm_90, sm_120, …"),
     Backend.HIP: (r"^gfx[0-9a-f]{3,4}$", "gfx1201, gfx1151, gfx942, …"),
     Backend.CPU: (r"^(x86-64|aarch64)$", "x86-64, aarch64"),
 }
-
-
-def _refuse_repetition(words: Sequence[StrEnum], of: str = "") -> None:
-    for word in words:
-        if words.count(word) > 1:
-            raise ValueError(f"{word} is named twice{of}")
 
 
 class NeedsKeyError(ValueError):
@@ -61,11 +53,7 @@ class NeedsKeyError(ValueError):
         self.key = key
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class Device(_Model):
+class Device(Keys):
     """The device that must be found; what is given must match on every route that can know it."""
 
     name: Annotated[Text | None, Field(description="name as the runtime gives it; * and ? match")] = None
@@ -77,7 +65,7 @@ class Device(_Model):
     min_memory_gib: Annotated[float | None, Field(description="least memory in GiB", gt=0)] = None
 
 
-class Sanitizers(_Model):
+class Sanitizers(Keys):
     """What is built into the program, and which of their checks are off (the report says so)."""
 
     on: Annotated[tuple[Sanitizer, ...], Field(description="sanitizers that must be active", min_length=1)]
@@ -88,7 +76,7 @@ class Sanitizers(_Model):
     @field_validator("on", "off")
     @classmethod
     def _named_once(cls, words: tuple[StrEnum, ...]) -> tuple[StrEnum, ...]:
-        _refuse_repetition(words)
+        refuse_repetition(words)
         return words
 
     @model_validator(mode="after")
@@ -112,7 +100,7 @@ def _architectures_by_backend(schema: dict[str, Any]) -> None:
     ]
 
 
-class Target(_Model):
+class Target(Keys):
     """A device as declared: what to build for, and what must be found there."""
 
     model_config = ConfigDict(json_schema_extra=_architectures_by_backend)
@@ -158,52 +146,28 @@ class Target(_Model):
         return self
 
 
-class Establish(_Model):
-    """What each lane of a suite has to show, beyond passing."""
+class _AnyKind:
+    """Has pydantic choose a suite's model by its key `kind`."""
 
-    transactions_per_copy_mode: Annotated[
-        int | None,
-        Field(description="distinct sweep transactions that driver and oracle must both count", ge=1),
-    ] = None
-    pinned: Annotated[
-        Literal["verified"] | None,
-        Field(description="page-locked memory must be verified for the pinned mode"),
-    ] = None
+    def __get_pydantic_core_schema__(
+        self, source: type[SuiteKeys], handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.tagged_union_schema(
+            {kind: handler.generate_schema(keys_of(kind)) for kind in KINDS}, discriminator=_kind_in
+        )
 
 
-class Suite(_Model):
-    """A set of cases that can run on targets."""
-
-    kernels: Annotated[Text, Field(description="folder of the suite, relative to this file")]
-    copy_modes: Annotated[
-        dict[Backend, tuple[CopyMode, ...]],
-        Field(description="copy modes to run on each backend", min_length=1),
-    ]
-    targets: Annotated[
-        tuple[str, ...], Field(description="names of the targets it runs on; * and ? match", min_length=1)
-    ] = ("*",)
-    establish: Annotated[Establish, Field(description="what each lane has to show")] = Establish()
-    timeout_s: Annotated[float, Field(description="seconds that one case may take", gt=0, le=86400)] = 300.0
-
-    @field_validator("kernels")
-    @classmethod
-    def _inside(cls, folder: str) -> str:
-        path = PurePosixPath(folder)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError("must be a folder below this file: no leading / and no ..")
-        return folder
-
-    @field_validator("copy_modes")
-    @classmethod
-    def _modes(cls, modes: dict[Backend, tuple[CopyMode, ...]]) -> dict[Backend, tuple[CopyMode, ...]]:
-        for backend, of_backend in modes.items():
-            _refuse_repetition(of_backend, of=f" for {backend}")
-        if CopyMode.PINNED in modes.get(Backend.CPU, ()):
-            raise ValueError("cpu has no page-locked memory to verify: pinned is not a mode of cpu lanes")
-        return modes
+def _kind_in(data: Any) -> str:
+    if isinstance(data, SuiteKeys):
+        return data.kind
+    # What is no mapping at all is refused by the model that it comes to.
+    return str(data.get("kind", DEFAULT_KIND)) if isinstance(data, dict) else DEFAULT_KIND
 
 
-class ExpectedSkip(_Model):
+Suite = Annotated[SuiteKeys, _AnyKind()]
+
+
+class ExpectedSkip(Keys):
     """A skip that is known, with its reason; any other skip is unexpected."""
 
     lane: Annotated[Text, Field(description="target/suite; * and ? match")]
@@ -212,7 +176,7 @@ class ExpectedSkip(_Model):
     until: Annotated[dt.date | None, Field(description="last day on which the skip is expected")] = None
 
 
-class ContinuousIntegration(_Model):
+class ContinuousIntegration(Keys):
     """What changes where the environment variable CI is set."""
 
     may_be_missing: Annotated[
@@ -221,7 +185,7 @@ class ContinuousIntegration(_Model):
     ] = ()
 
 
-class Matrix(_Model):
+class Matrix(Keys):
     """The whole file."""
 
     version: Annotated[Literal[1], Field(description="version of this format")]

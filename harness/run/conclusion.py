@@ -12,7 +12,7 @@ from harness.evidence.model import Revision, State
 from harness.evidence.store import EvidenceError, LaneRecord
 from harness.judge.verdicts import judge_lane, qualification_of
 from harness.matrix.lanes import all_lanes
-from harness.suites.driver.rows import rows_of
+from harness.suites.protocol import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,7 +82,9 @@ def read_record(run: Run, lane_id: str) -> LaneRecord:
         found = store.load(folder)
     except EvidenceError as error:
         return LaneRecord(None, damage=str(error), folder=where)
-    return LaneRecord(found, rows=rows_of(folder, found, ended=found.state is State.FINISHED), folder=where)
+    return LaneRecord(
+        found, rows=kind_of(found.kind).rows(folder, found, ended=found.state is State.FINISHED), folder=where
+    )
 
 
 def _revision_of(records: Mapping[str, LaneRecord]) -> Revision:

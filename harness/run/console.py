@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from harness.run.local import Progress
+    from harness.suites.protocol import Progress
 
 
 class Console:
@@ -29,7 +29,7 @@ class Console:
         self.end()
         self._write(f"{text}\n")
 
-    def progress(self, lane: str, progress: Progress) -> None:
+    def progress(self, lane: str, progress: Progress, seconds: float) -> None:
         """Show how far a lane is, and its first failures as lines that stay."""
         if progress.last_failure:
             self._failures += 1
@@ -38,7 +38,7 @@ class Console:
             elif self._failures == self._MOST_FAILURES + 1:
                 self.say(f"{lane}: further failures are in the report")
         failed = f", {progress.failed} failed" if progress.failed else ""
-        text = f"{lane}: {progress.done}/{progress.total} cases{failed}, {progress.seconds:.0f} s"
+        text = f"{lane}: {progress.done}/{progress.total} cases{failed}, {seconds:.0f} s"
         if self._live:
             if text != self._shown:
                 self._write(f"\r\x1b[K{text}")

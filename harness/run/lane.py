@@ -1,54 +1,45 @@
-"""One lane from its declaration to its evidence: build, ask, run, observe, record."""
+"""One lane through its stages on the machine that it runs on: build, ask, run, observe, record.
+
+It asks the suite and the witnesses, and knows none of them by name.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import os
 import platform
-import re
 import secrets
-import sys
-import tempfile
-from pathlib import Path
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness import __version__, claims
-from harness.build import Artifact, build
+from harness import __version__
 from harness.errors import BuildFailedError, NotBuiltError
 from harness.evidence import store
+from harness.evidence.devices import choose, device_variables
 from harness.evidence.folders import CACHE
-from harness.evidence.model import (
-    BuildRecord,
-    CaseRecord,
-    CensusRecord,
-    Evidence,
-    Finding,
-    HostRecord,
-    NotRun,
-    Observation,
-    State,
-    ToolchainRecord,
-)
+from harness.evidence.model import Evidence, HostRecord, NotRun, State
 from harness.evidence.store import LaneRecord
 from harness.matrix.lanes import matrix_entry_digest
-from harness.run.local import PytestRun, run_cases
-from harness.suites.driver.ask import Devices, DriverError, Listing, list_cases, list_devices
-from harness.suites.driver.case import base_environment
-from harness.suites.driver.pytest_plugin import LanePlan
-from harness.suites.driver.rows import rows_of
+from harness.run.build_record import build_record, relative
+from harness.run.child import run_watched
+from harness.suites.environment import environment_of
+from harness.suites.protocol import Setting, SuiteError, Work, kind_of
 from harness.system.files import OutputError, sha256_of
-from harness.witness import device, memory, sanitizer
+from harness.system.machine import cores
+from harness.witness import absent, observe
+from harness.witness.protocol import Point, View
 from harness.words import Backend
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harness.evidence.folders import Run
-    from harness.evidence.model import DeviceRecord, Revision
+    from harness.evidence.model import Revision
     from harness.evidence.rows import Row
     from harness.matrix.lanes import Lane
     from harness.run.console import Console
     from harness.run.options import Options
-
-BUILD_LOG = "build.log"
 
 
 class _StopError(Exception):
@@ -61,7 +52,9 @@ class _StopError(Exception):
         self.hint = hint
 
 
-def run_lane(lane: Lane, run: Run, revision: Revision, options: Options, console: Console) -> LaneRecord:
+def run_lane(
+    lane: Lane, run: Run, revision: Revision, options: Options, console: Console, *, executor: str
+) -> LaneRecord:
     """Build and run one lane and leave its folder.
 
     Whatever goes wrong with the lane itself is recorded and returned, not
@@ -69,51 +62,53 @@ def run_lane(lane: Lane, run: Run, revision: Revision, options: Options, console
     if the evidence cannot be written.
     """
     folder = run.lane_folder(lane.id)
-    current = _begin(lane, run, revision, options)
+    current = _begin(lane, run, revision, options, executor)
     store.save(current, folder)
-    recorder = _Recorder(lane, run.root, folder, options, console, current)
+    stages = _Stages(lane, run.root, folder, options, console, current)
     try:
-        recorder.go()
+        stages.go()
     except _StopError as stop:
-        recorder.update(not_run=stop.not_run, reason=stop.reason, hint=stop.hint)
+        stages.update(not_run=stop.not_run, reason=stop.reason, hint=stop.hint)
     except KeyboardInterrupt:
-        recorder.finish(State.INTERRUPTED)
+        stages.finish(State.INTERRUPTED)
         raise
     except OutputError as error:
-        recorder.update(reason=str(error))
-        recorder.finish(State.INTERRUPTED)
+        stages.update(reason=str(error))
+        stages.finish(State.INTERRUPTED)
     except OSError as error:
-        recorder.update(reason=f"{error.strerror}: {error.filename or folder}")
-        recorder.finish(State.INTERRUPTED)
-    if recorder.current.state is State.RUNNING:
-        recorder.finish(State.FINISHED)
+        stages.update(reason=f"{error.strerror}: {error.filename or folder}")
+        stages.finish(State.INTERRUPTED)
+    if stages.current.state is State.RUNNING:
+        stages.finish(State.FINISHED)
     where = str(folder.relative_to(run.folder))
-    return LaneRecord(recorder.current, rows=recorder.rows, folder=where)
+    return LaneRecord(stages.current, rows=stages.rows, folder=where)
 
 
-def _begin(lane: Lane, run: Run, revision: Revision, options: Options) -> Evidence:
+def _begin(lane: Lane, run: Run, revision: Revision, options: Options, executor: str) -> Evidence:
     return Evidence(
         harness_version=__version__,
         run=run.name,
         target=lane.target_name,
         suite=lane.suite_name,
+        kind=lane.suite.kind,
         nonce=secrets.token_hex(16),
         state=State.RUNNING,
         revision=revision,
         matrix_entry=matrix_entry_digest(lane),
-        environment=device.device_variables(os.environ),
+        environment=device_variables(os.environ),
         host=HostRecord(
             system=platform.system(),
             release=platform.release(),
             machine=platform.machine(),
             python=platform.python_version(),
         ),
+        executor=executor,
         selection=options.selection,
         started=dt.datetime.now(dt.UTC),
     )
 
 
-class _Recorder:
+class _Stages:
     """Takes one lane through its stages and keeps `evidence.json` true after each."""
 
     def __init__(
@@ -126,20 +121,28 @@ class _Recorder:
         self.console = console
         self.current = current
         self.rows: tuple[Row, ...] = ()
-        self.oracle = root / lane.suite.kernels / "oracle.py"
-        self.environment = {**base_environment(), **sanitizer.environment(lane.target)}
-        if lane.target.backend is Backend.CPU:
-            # A CPU lane must not find a GPU by accident.
-            self.environment.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="", ROCR_VISIBLE_DEVICES="")
+        environment = environment_of(lane.target)
+        self.kind = kind_of(lane.suite.kind)
+        self.suite = self.kind.suite(
+            Setting(
+                lane=lane,
+                root=root,
+                folder=folder,
+                cache=root / CACHE,
+                environment=environment,
+                nonce=current.nonce,
+                say=console.say,
+            )
+        )
+        self.view = View(lane=lane, suite=self.suite, folder=folder, environment=environment)
 
     def update(self, **changes: object) -> None:
         """Replace fields of the evidence, validated, without writing it."""
         self.current = Evidence.model_validate({**dict(self.current), **changes})
 
-    def observe(self, *observations: Observation | None) -> None:
-        """Add what witnesses saw."""
-        seen = tuple(o for o in observations if o is not None)
-        self.update(observations=(*self.current.observations, *seen))
+    def observe(self, point: Point) -> None:
+        """Add what the witnesses of a point see."""
+        self.update(observations=(*self.current.observations, *observe(point, self.view)))
 
     def finish(self, state: State) -> None:
         """Complete the evidence and write it."""
@@ -148,194 +151,93 @@ class _Recorder:
 
     def go(self) -> None:
         """All stages in order; raises _StopError where the lane cannot go on."""
-        artifact = self._build()
+        self.update(observations=tuple(absent(self.lane)))
+        self._build()
+        self.observe(Point.BUILT)
         if self.options.build_only:
-            raise _StopError(NotRun.BUILD_ONLY, f"built for {_built_for(artifact)}, not run as asked")
-        chosen = self._find_device(artifact)
-        listing = self._list(artifact)
-        planned = self._plan(listing)
-        self._observe_sanitizers(artifact, listing)
-        self._run(artifact, chosen, planned)
-
-    def _build(self) -> Artifact:
-        lane, log = self.lane, self.folder / BUILD_LOG
+            raise _StopError(NotRun.BUILD_ONLY, f"{self._built}, not run as asked")
         try:
-            artifact = build(lane, root=self.root, cache=self.root / CACHE, log=log, say=self.console.say)
+            self._find_device()
+            self._plan()
+            self.observe(Point.BEFORE_RUN)
+        except SuiteError as error:
+            raise _StopError(NotRun.LISTING_FAILED, str(error)) from error
+        self._run()
+
+    def _build(self) -> None:
+        lane = self.lane
+        try:
+            artifact = self.suite.build()
         except NotBuiltError as error:
             raise _StopError(NotRun.NO_TOOLCHAIN, f"not built: {error.reason}", error.hint) from error
         except BuildFailedError as error:
             self.console.say(f"{lane.id}: {error}")
             reason = f"the build failed: {error.first_error}"
             raise _StopError(NotRun.BUILD_FAILED, reason, f"{error.command}  # log: {error.log}") from error
-        how = "built" if artifact.rebuilt else "up to date"
-        self.console.say(
-            f"{lane.id}: {how} for {_built_for(artifact)} with {artifact.toolchain.kind} "
-            f"{artifact.toolchain.version} in {artifact.seconds:.1f} s"
-        )
-        inputs = dict(artifact.inputs)
-        if self.oracle.is_file():
-            inputs[_relative(self.oracle, self.root)] = sha256_of(self.oracle)
-        self.update(build=_build_record(artifact, self.root), inputs=inputs)
-        self.observe(_observe_native(lane, artifact))
-        return artifact
-
-    def _find_device(self, artifact: Artifact) -> DeviceRecord:
-        try:
-            answer = list_devices(artifact.driver, self.environment)
-        except DriverError as error:
-            raise _StopError(NotRun.LISTING_FAILED, str(error)) from error
-        chosen, why = device.choose(answer.records(), self.lane.target)
-        if chosen is None:
-            raise _StopError(NotRun.NO_DEVICE, f"built for {_built_for(artifact)}, {why}{_status(answer)}")
-        self.update(devices=(chosen,))
-        self.observe(device.observe_system(self.lane.target, chosen.arch))
-        return chosen
-
-    def _list(self, artifact: Artifact) -> Listing:
-        try:
-            listing = list_cases(artifact.driver, self.environment)
-        except DriverError as error:
-            raise _StopError(NotRun.LISTING_FAILED, str(error)) from error
-        if listing.backend is not self.lane.target.backend:
-            raise _StopError(
-                NotRun.LISTING_FAILED,
-                f"{artifact.driver}: is a {listing.backend} driver, the target is {self.lane.target.backend}",
+        inputs = {relative(path, self.root): sha256_of(path) for path in self.suite.inputs()}
+        if artifact is not None:
+            self.view = replace(self.view, artifact=artifact)
+            how = "built" if artifact.rebuilt else "up to date"
+            self.console.say(
+                f"{lane.id}: {how} for {', '.join(artifact.architectures)} with {artifact.toolchain.kind} "
+                f"{artifact.toolchain.version} in {artifact.seconds:.1f} s"
             )
-        return listing
+            self.update(build=build_record(artifact, self.root))
+            inputs = {**artifact.inputs, **inputs}
+        self.update(inputs=inputs)
 
-    def _plan(self, listing: Listing) -> tuple[CaseRecord, ...]:
-        """Keep the cases that the matrix asks for and the person selected."""
-        wanted = set(self.lane.copy_modes)
-        cases = [case.record() for case in listing.cases]
-        planned = tuple(c for c in cases if (c.mode is None or c.mode in wanted) and self.options.wants(c))
+    @property
+    def _built(self) -> str:
+        artifact = self.view.artifact
+        return (
+            f"built for {', '.join(artifact.architectures)}" if artifact is not None else "nothing to build"
+        )
+
+    def _find_device(self) -> None:
+        answer = self.suite.devices()
+        if answer is None:
+            return
+        chosen, why = choose(answer.found, self.lane.target)
+        if chosen is None:
+            status = f" ({answer.status})" if answer.status else ""
+            raise _StopError(NotRun.NO_DEVICE, f"{self._built}, {why}{status}")
+        self.view = replace(self.view, device=chosen)
+        self.update(devices=(chosen,))
+
+    def _plan(self) -> None:
+        """Keep the cases that the suite plans and the person selected."""
+        planned = tuple(case for case in self.suite.cases() if self.options.wants(case))
+        self.view = replace(self.view, planned=planned)
         self.update(planned=planned)
         store.save(self.current, self.folder)
-        return planned
 
-    def _observe_sanitizers(self, artifact: Artifact, listing: Listing) -> None:
-        target = self.lane.target
-        if target.sanitizers is None:
-            return
-        census = self.current.build.census if self.current.build is not None else None
-        self.observe(
-            *sanitizer.observe_census(census, target.sanitizers.on),
-            *sanitizer.observe_planted(
-                artifact.driver,
-                listing.plants,
-                target.sanitizers.on,
-                environment=self.environment,
-                folder=self.folder / "planted",
-            ),
+    def _run(self) -> None:
+        """Run the cases; then the rows and the witnesses of them."""
+        lane, planned = self.lane, self.view.planned
+        one_at_a_time = lane.target.backend is not Backend.CPU
+        workers = 1 if one_at_a_time else self.options.workers or cores()
+        command = self.suite.start(
+            Work(
+                cases=planned,
+                device=self.view.device,
+                keyword=self.options.keyword,
+                workers=max(1, min(workers, len(planned))),
+                timeout_s=self.options.timeout_s or lane.suite.timeout_s,
+            )
         )
-
-    def _run(self, artifact: Artifact, chosen: DeviceRecord, planned: tuple[CaseRecord, ...]) -> None:
-        lane = self.lane
-        gpu = lane.target.backend is not Backend.CPU
-        plan = LanePlan(
-            lane=lane.id,
-            cases=planned,
-            driver=artifact.driver,
-            device=(chosen.pci or chosen.uuid) if gpu else None,
-            device_lock=_device_lock(chosen) if gpu else None,
-            environment=self.environment,
-            timeout_s=self.options.timeout_s or lane.suite.timeout_s,
-            nonce=self.current.nonce,
-            oracle=self.oracle if self.oracle.is_file() else None,
-            folder=self.folder,
-            root=self.root,
-            reproduce=f"nox -s {lane.session} -- --case",
+        start = time.monotonic()
+        done = run_watched(
+            command,
+            self.folder,
+            lambda: self.console.progress(lane.id, self.suite.look(), time.monotonic() - start),
         )
-        workers = 1 if gpu else self.options.workers or _cores()
-        done = run_cases(
-            plan,
-            keyword=self.options.keyword,
-            workers=max(1, min(workers, len(planned))),
-            progress=lambda progress: self.console.progress(lane.id, progress),
-        )
-        self._record(planned, done)
-
-    def _record(self, planned: tuple[CaseRecord, ...], done: PytestRun) -> None:
-        """Take what the processes left and turn it into observations; then the lane is over."""
-        selected = set(done.selected)
-        self.update(
-            planned=tuple(case for case in planned if case.name in selected),
-            command=done.command,
-            exit_status=done.exit_status,
-        )
-        self.rows = rows = rows_of(self.folder, self.current, ended=not done.interrupted)
-        by_name = {row.name: row for row in rows}
-        self.observe(
-            device.observe_runtime(self.lane.target, rows),
-            memory.observe_pinned(rows),
-            *memory.observe_coverage(planned, by_name, self.folder / "cases"),
-        )
-        if self.lane.target.backend is not Backend.CPU:
-            self.observe(device.observe_exclusive(rows))
-        if not selected:
+        selected = self.suite.selected()
+        planned = tuple(case for case in planned if case.name in selected)
+        self.update(planned=planned, command=command.words, exit_status=done.exit_status)
+        self.rows = self.kind.rows(self.folder, self.current, ended=not done.interrupted)
+        self.view = replace(self.view, planned=planned, rows=self.rows)
+        self.observe(Point.AFTER_RUN)
+        if not planned:
             self.update(reason=f"no case matches {' '.join(self.options.selection)}")
         if done.interrupted:
             raise KeyboardInterrupt
-
-
-def _observe_native(lane: Lane, artifact: Artifact) -> Observation:
-    found = ", ".join(artifact.architectures) or "nothing"
-    wanted = lane.target.arch or device.machine()
-    exact = set(artifact.architectures) == {wanted}
-    return Observation(
-        claim=claims.NATIVE_CODE,
-        witness=claims.BINARY,
-        finding=Finding.CONFIRMS if exact else Finding.DENIES,
-        text=f"the binary holds code for {found}" + ("" if exact else f", not for {wanted} alone"),
-    )
-
-
-def _built_for(artifact: Artifact) -> str:
-    return ", ".join(artifact.architectures)
-
-
-def _status(answer: Devices) -> str:
-    return f" ({answer.status_name}, {answer.status})" if answer.status_name and answer.status else ""
-
-
-def _build_record(artifact: Artifact, root: Path) -> BuildRecord:
-    toolchain, census = artifact.toolchain, artifact.census
-    return BuildRecord(
-        toolchain=ToolchainRecord(
-            kind=toolchain.kind,
-            compiler=str(toolchain.compiler),
-            version=toolchain.version,
-            origin=toolchain.origin,
-        ),
-        driver=_relative(artifact.driver, root),
-        sha256=artifact.sha256,
-        flags=artifact.flags,
-        architectures=artifact.architectures,
-        census=None
-        if census is None
-        else CensusRecord(
-            objects=census.objects,
-            instrumented=dict(census.instrumented),
-            binary=tuple(sorted(census.binary)),
-            uninstrumented=census.uninstrumented,
-        ),
-        rebuilt=artifact.rebuilt,
-        seconds=artifact.seconds,
-        log=_relative(artifact.log, root),
-    )
-
-
-def _relative(path: Path, root: Path) -> str:
-    try:
-        return str(path.relative_to(root))
-    except ValueError:
-        return str(path)
-
-
-def _device_lock(chosen: DeviceRecord) -> Path:
-    """A lock file for the device that all checkouts and users of this machine share."""
-    name = re.sub(r"[^A-Za-z0-9]+", "-", chosen.identity)
-    return Path(tempfile.gettempdir()) / f"gpu-test-matrix-device-{name}.lock"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.evidence.revision import revision_of
 from harness.judge.policy import SessionResult, SessionState, decide
 from harness.run.console import Console
-from harness.run.lane import run_lane
+from harness.run.executor import executor_of
 from harness.system.process import terminate_as_interrupt
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run_session(
     with terminate_as_interrupt():
         for lane in lanes:
             try:
-                record = run_lane(lane, run, revision, options, console)
+                record = executor_of(lane).run(lane, run, revision, options, console)
             except HarnessError as error:
                 problems.append(f"{lane.id}: {error}")
                 console.say(problems[-1])

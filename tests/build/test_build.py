@@ -54,7 +54,12 @@ class Tiny:
     def build(self, **target: Any) -> Artifact:
         log = self.root / "build.log"
         return build(
-            self.lane(**target), root=self.root, cache=self.root / ".harness", log=log, say=self.said.append
+            self.lane(**target),
+            source=self.source,
+            root=self.root,
+            cache=self.root / ".harness",
+            log=log,
+            say=self.said.append,
         )
 
 

@@ -11,14 +11,13 @@ import pytest
 from harness.matrix.model import (
     ContinuousIntegration,
     Device,
-    Establish,
     ExpectedSkip,
     Matrix,
     Sanitizers,
-    Suite,
     Target,
 )
 from harness.matrix.yaml_reader import MOST_BYTES, MOST_DEPTH, MOST_NODES
+from harness.suites.driver.keys import DriverSuite, Establish
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -32,7 +31,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "targets.NAME": Target,
     "targets.NAME.device": Device,
     "targets.NAME.sanitizers": Sanitizers,
-    "suites.NAME": Suite,
+    "suites.NAME": DriverSuite,
     "suites.NAME.establish": Establish,
     "expected_skips[]": ExpectedSkip,
     "ci": ContinuousIntegration,

@@ -31,6 +31,7 @@ from harness.judge.verdicts import judge_lane, qualification_of
 from harness.matrix.lanes import Lane, all_lanes, matrix_entry_digest
 from harness.matrix.model import Matrix
 from harness.report import as_json, markdown, terminal_summary
+from harness.witness import absent
 from harness.words import Backend, CopyMode, Execution, Outcome
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ def _row(lane: Lane, case: CaseRecord) -> Row:
 
 _TEXTS: dict[str, str] = {
     claims.RUNTIME: "every row ran on {name} ({arch})",
+    claims.ONE_AT_A_TIME: "no two cases ran at the same time",
     claims.SYSTEM: "the kernel calls this machine {arch}",
     claims.BINARY: "the binary holds code for {arch}",
     claims.CENSUS: "all 18 objects and the program are instrumented",
@@ -237,7 +239,7 @@ def not_run(lane: Lane) -> LaneRecord:
         reason=f"built for {lane.target.arch}, no {backend} device here",
         devices=(),
         planned=(),
-        observations=(_saw(lane, native, claims.BINARY),),
+        observations=(*absent(lane), _saw(lane, native, claims.BINARY)),
         exit_status=None,
     )
 
@@ -343,7 +345,10 @@ def gpu_with_open_claims() -> Qualification:
     """Two GPUs ran, and no witness of this version looks at what was loaded and copied."""
     missing = (claims.SYSTEM, claims.LOADED, claims.COPY_RECORD, claims.CANARY)
     records = {
-        target: ran(LANES[target], observations=observations(LANES[target], without=missing))
+        target: ran(
+            LANES[target],
+            observations=(*absent(LANES[target]), *observations(LANES[target], without=missing)),
+        )
         for target in ("rtx3090", "r9700")
     }
     return judged({**_gpus_not_run(), **records, "cpu-sanitize": ran(LANES["cpu-sanitize"])})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import json
 import os
 import signal
@@ -16,26 +17,30 @@ import pytest
 
 from harness.evidence.folders import RESULTS
 from harness.evidence.model import CaseRecord, Evidence, HostRecord, Revision, State
-from harness.evidence.rows import Observed, Row
-from harness.run.local import Progress, PytestRun, run_cases
+from harness.run.child import ChildEnded, run_watched
 from harness.suites.driver.ask import list_cases
-from harness.suites.driver.pytest_plugin import LanePlan
+from harness.suites.driver.plan import LanePlan
 from harness.suites.driver.rows import rows_of
-from harness.witness.device import observe_exclusive
+from harness.suites.driver.runner import Tracker, prepare, selected
 from harness.words import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.evidence.rows import Row
+    from harness.suites.protocol import Progress
     from tests.conftest import MakeDriver
 
 
 _IN_A_PROCESS = """
 import pathlib, sys
-from harness.suites.driver.pytest_plugin import LanePlan
-from harness.run.local import run_cases
+from harness.run.child import run_watched
+from harness.suites.driver.plan import LanePlan
+from harness.suites.driver.runner import prepare
 from harness.system.process import terminate_as_interrupt
 plan = LanePlan.model_validate_json(pathlib.Path(sys.argv[1]).read_bytes())
 with terminate_as_interrupt():
-    done = run_cases(plan, keyword=None, workers=1, progress=lambda p: None)
+    done = run_watched(prepare(plan, keyword=None, workers=1), plan.folder, lambda: None)
 print("interrupted" if done.interrupted else "not interrupted")
 """
 
@@ -79,10 +84,12 @@ def make_evidence(
 
 def run(
     plan: LanePlan, *, keyword: str | None = None, workers: int = 2
-) -> tuple[PytestRun, dict[str, Row], list[Progress]]:
+) -> tuple[ChildEnded, dict[str, Row], list[Progress]]:
     seen: list[Progress] = []
-    done = run_cases(plan, keyword=keyword, workers=workers, progress=seen.append)
-    chosen = tuple(case for case in plan.cases if case.name in done.selected)
+    tracker = Tracker(plan.folder, total=len(plan.cases))
+    command = prepare(plan, keyword=keyword, workers=workers)
+    done = run_watched(command, plan.folder, lambda: seen.append(tracker.look()))
+    chosen = tuple(case for case in plan.cases if case.name in selected(plan))
     rows = {row.name: row for row in rows_of(plan.folder, make_evidence(plan, cases=chosen), ended=True)}
     return done, rows, seen
 
@@ -108,8 +115,8 @@ def test_each_case_is_one_row_with_its_observations(make_driver: MakeDriver, tmp
 
 def test_a_keyword_selects_and_the_rest_is_not_missing(make_driver: MakeDriver, tmp_path: Path) -> None:
     plan = make_plan(make_driver("sync/pass", "async/pass", "pinned/pass"), tmp_path / "lane")
-    done, rows, _ = run(plan, keyword="async")
-    assert done.selected == ("async/pass",)
+    _, rows, _ = run(plan, keyword="async")
+    assert selected(plan) == {"async/pass"}
     assert set(rows) == {"async/pass"}
 
 
@@ -117,8 +124,14 @@ def test_a_keyword_that_matches_nothing_runs_nothing(make_driver: MakeDriver, tm
     plan = make_plan(make_driver("sync/pass"), tmp_path / "lane")
     done, rows, _ = run(plan, keyword="typo")
     assert done.exit_status == 5
-    assert done.selected == ()
+    assert selected(plan) == frozenset()
     assert not [row for row in rows.values() if row.outcome is Outcome.PASSED]
+
+
+def overlap(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Pairs of cases that ran at the same time."""
+    spans = sorted((row.observed.started or 0, row.observed.ended or 0, row.name) for row in rows)
+    return [(a[2], b[2]) for a, b in itertools.pairwise(spans) if b[0] < a[1]]
 
 
 def test_cases_of_one_device_never_overlap(make_driver: MakeDriver, tmp_path: Path) -> None:
@@ -128,17 +141,7 @@ def test_cases_of_one_device_never_overlap(make_driver: MakeDriver, tmp_path: Pa
     _, rows, _ = run(plan, workers=3)
     assert len(rows) == 6
     assert {row.outcome for row in rows.values()} == {Outcome.PASSED}
-    assert observe_exclusive(rows.values()) is None
-
-
-def test_cases_that_overlap_are_found() -> None:
-    rows = [
-        Row("lane", name, Outcome.PASSED, observed=Observed(started=start, ended=end))
-        for name, start, end in (("a", 1.0, 2.0), ("b", 1.5, 3.0), ("c", 3.0, 4.0))
-    ]
-    seen = observe_exclusive(rows)
-    assert seen is not None
-    assert seen.text == "a and b ran on one device at the same time"
+    assert overlap(rows.values()) == []
 
 
 def test_two_lanes_share_a_device_by_taking_turns(make_driver: MakeDriver, tmp_path: Path) -> None:
@@ -148,7 +151,7 @@ def test_two_lanes_share_a_device_by_taking_turns(make_driver: MakeDriver, tmp_p
     assert [process.communicate(timeout=120)[0].strip() for process in processes] == ["not interrupted"] * 2
     rows = [row for plan in plans for row in rows_of(plan.folder, make_evidence(plan), ended=True)]
     assert len(rows) == 6
-    assert observe_exclusive(rows) is None
+    assert overlap(rows) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -14,10 +14,25 @@ MOST_LINES = 400
 
 
 def floors_of(page: str) -> dict[str, int]:
-    """Number of each top-level module's floor, from the top, as the table on the page has it."""
+    """Number of the floor of each entry, from the top, as the table on the page has it.
+
+    An entry is a module below the package, with all that is in it; a longer
+    entry, which may have a * for one part, stands for itself.
+    """
     table = page.partition("| floor |")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", table, re.MULTILINE)
-    return {name: number for number, row in enumerate(rows) for name in re.findall(r"`(\w+)`", row)}
+    rows = re.findall(r"^\| ((?:`[\w.*]+`(?:, )?)+) \|", table, re.MULTILINE)
+    return {name: number for number, row in enumerate(rows) for name in re.findall(r"`([\w.*]+)`", row)}
+
+
+def entry_of(module: str, floors: dict[str, int]) -> str | None:
+    """The longest entry that a module (without the package's name) belongs to."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        for entry in floors:
+            wanted = entry.split(".")
+            if len(wanted) == length and all(w in ("*", p) for w, p in zip(wanted, parts, strict=False)):
+                return entry
+    return None
 
 
 def modules_of(package: Path) -> dict[str, Path]:
@@ -49,24 +64,24 @@ def faults(package: Path, page: str) -> list[str]:
     floors, known, name = floors_of(page), modules_of(package), package.name
     found = []
     graph = {}
+    used = set()
     for module, path in sorted(known.items()):
         lines = len(path.read_text(encoding="utf-8").splitlines())
         if lines > MOST_LINES:
             found.append(f"{module} has {lines} lines")
         if module == name:
             continue
-        own = module.split(".")[1]
+        own = entry_of(module.partition(".")[2], floors)
         graph[module] = imports_of(path, known, name) - {module}
-        if own not in floors:
+        if own is None:
             found.append(f"{module} stands on no floor")
             continue
+        used.add(own)
         for imported in sorted(graph[module]):
-            other = imported.split(".")[1]
-            if other in floors and floors[other] < floors[own]:
+            other = entry_of(imported.partition(".")[2], floors)
+            if other is not None and floors[other] < floors[own]:
                 found.append(f"{module} imports {imported} from a floor above")
-    found += [
-        f"{floor} is on the page and not in the package" for floor in floors if f"{name}.{floor}" not in known
-    ]
+    found += [f"{entry} is on the page and not in the package" for entry in floors if entry not in used]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -78,7 +93,10 @@ def test_the_house_is_as_its_page_says() -> None:
     assert faults(ROOT / "harness", (ROOT / "docs/architecture.md").read_text(encoding="utf-8")) == []
 
 
-PAGE = "| floor | what |\n| --- | --- |\n| `top`, `front` | Above. |\n| `low` | Below. |\n\nMore.\n"
+PAGE = (
+    "| floor | what |\n| --- | --- |\n| `top`, `front` | Above. |\n| `low` | Below. |\n"
+    "| `front.*.keys` | At the bottom. |\n\nMore.\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +117,14 @@ PAGE = "| floor | what |\n| --- | --- |\n| `top`, `front` | Above. |\n| `low` | 
             {"top.py": "import pack.front\n", "front/__init__.py": "from pack import top\n"},
             "a circle of imports",
         ),
+        (
+            {"front/a/keys.py": "from pack import low\n"},
+            "pack.front.a.keys imports pack.low from a floor above",
+        ),
+        (
+            {"low.py": "from pack.front.a import y\n"},
+            "pack.low imports pack.front.a from a floor above",
+        ),
         ({"other.py": ""}, "pack.other stands on no floor"),
         ({"low.py": "x = 1\n" * (MOST_LINES + 1)}, f"pack.low has {MOST_LINES + 1} lines"),
     ],
@@ -110,7 +136,9 @@ def test_each_fault_is_found(tmp_path: Path, files: dict[str, str], fault: str) 
         "top.py": "from pack.low import z\n",
         "front/__init__.py": "",
         "front/part.py": "from pack.top import x\nimport os\n",
-        "low.py": "",
+        "front/a/__init__.py": "",
+        "front/a/keys.py": "",
+        "low.py": "from pack.front.a.keys import z\n",
     }
     for name, text in sound.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from harness.errors import HarnessError
 from harness.evidence.model import CaseRecord, DeviceRecord
+from harness.suites.protocol import SuiteError
 from harness.system import process
 from harness.words import Backend, Sanitizer
 
@@ -25,10 +25,8 @@ _ASK_TIMEOUT_S = 120.0
 _MOST_BYTES = 16 << 20
 
 
-class DriverError(HarnessError):
+class DriverError(SuiteError):
     """A driver that crashed, hung or answered something that docs/driver.md does not allow."""
-
-    exit_status = 1
 
 
 class _Message(BaseModel):

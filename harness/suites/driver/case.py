@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shlex
 import sys
 import time
@@ -324,8 +323,3 @@ def load_oracle(path: Path) -> ModuleType:
         del sys.modules[name]
         raise CaseFailedError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
     return module
-
-
-def base_environment() -> dict[str, str]:
-    """The variables that every process of a lane inherits: ours, without what would change Python or nox."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NOX_"))}

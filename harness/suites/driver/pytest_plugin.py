@@ -16,62 +16,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict
 
 from harness.evidence.folders import RESULTS
-from harness.evidence.model import CaseRecord
 from harness.evidence.rows import CaseResult, Observed, without_worker
 from harness.suites.driver.case import (
     CaseFailedError,
     CaseReport,
-    CaseRun,
     CaseSkippedError,
     load_oracle,
     run_case,
 )
+from harness.suites.driver.plan import PLAN, SELECTED, LanePlan
 from harness.system.files import write_atomically
 from harness.words import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-PLAN = "plan.json"
-SELECTED = "selected.json"
+    from harness.evidence.model import CaseRecord
+
 OBSERVED = "harness_observed"
 """Attribute of a test's report: xdist carries it from the worker to the controller."""
-
-
-class LanePlan(BaseModel):
-    """What a lane's pytest run needs to know; written by the lane, read by every worker."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    lane: str
-    cases: tuple[CaseRecord, ...]
-    driver: Path
-    device: str | None
-    device_lock: Path | None
-    environment: dict[str, str]
-    timeout_s: float
-    nonce: str
-    oracle: Path | None
-    folder: Path
-    root: Path
-    reproduce: str
-
-    def case_run(self, case: CaseRecord) -> CaseRun:
-        """How to run one of the cases."""
-        return CaseRun(
-            case=case,
-            driver=self.driver,
-            device=self.device,
-            environment=self.environment,
-            timeout_s=self.timeout_s,
-            nonce=self.nonce,
-            oracle=self.oracle,
-            folder=self.folder / "cases",
-            root=self.root,
-        )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
