@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import re
@@ -12,9 +13,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import cmake as cmake_wheel
-import ninja as ninja_wheel
 
 from harness.build.toolchain import ask, first_error
 from harness.errors import BuildFailedError
@@ -45,9 +43,14 @@ def find_tools() -> Tools:
         if found is None or (int(found.group(1)), int(found.group(2))) < _OLDEST_CMAKE:
             cmake = None
     return Tools(
-        cmake=Path(cmake or Path(cmake_wheel.CMAKE_BIN_DIR, "cmake")),
-        ninja=Path(ninja or Path(ninja_wheel.BIN_DIR, "ninja")),
+        cmake=Path(cmake) if cmake is not None else _wheel("cmake", "CMAKE_BIN_DIR"),
+        ninja=Path(ninja) if ninja is not None else _wheel("ninja", "BIN_DIR"),
     )
+
+
+def _wheel(name: str, folder: str) -> Path:
+    """A program of a PyPI package that is called like it; looked for only where the machine has none."""
+    return Path(getattr(importlib.import_module(name), folder), name)
 
 
 @dataclass(frozen=True, slots=True)

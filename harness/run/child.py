@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.system.process import end_group, tied_to_parent
+from harness.system.process import end_group, tied_to_parent, wait_for_end
 from harness.system.reaper import reaping
 
 if TYPE_CHECKING:
@@ -51,12 +51,8 @@ def run_watched(command: Command, folder: Path, watch: Callable[[], None]) -> Ch
             start_new_session=True,
         )
         try:
-            while True:
-                try:
-                    process.wait(_LOOK_EVERY_S)
-                    break
-                except subprocess.TimeoutExpired:
-                    watch()
+            while not wait_for_end(process, _LOOK_EVERY_S):
+                watch()
         except KeyboardInterrupt:
             interrupted = True
             _interrupt(process)
@@ -74,5 +70,5 @@ def _interrupt(process: subprocess.Popen[bytes]) -> None:
     """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
-    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-        process.wait(_INTERRUPT_GRACE_S)
+    with contextlib.suppress(KeyboardInterrupt):
+        wait_for_end(process, _INTERRUPT_GRACE_S)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
 import time
+from collections import deque
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _GRACE_S = 2.0
@@ -43,6 +45,18 @@ class Ended:
         return f"exited with {self.status}"
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program to run: its command line, and the file for standard output.
+
+    Standard error goes to `errors`, by default to the same file as standard output.
+    """
+
+    command: Sequence[str]
+    output: Path
+    errors: Path | None = None
+
+
 def run(
     command: Sequence[str],
     *,
@@ -51,48 +65,90 @@ def run(
     environment: Mapping[str, str],
     timeout_s: float,
 ) -> Ended:
-    """Run `command` in a process group of its own with no standard input.
+    """Run one program; as `run_all` with one."""
+    program = Program(command, output, errors)
+    return next(run_all([program], environment=environment, timeout_s=timeout_s))
 
-    Standard output goes to the file `output`, standard error to `errors` (by
-    default to the same file).  After `timeout_s` seconds, and when this
-    process is interrupted, the whole group is ended.  If this process is
-    killed, the kernel kills the program too.
 
-    Raises OSError if the program cannot be started or a file not be opened.
+def run_all(
+    programs: Iterable[Program], *, environment: Mapping[str, str], timeout_s: float, at_once: int = 1
+) -> Generator[Ended]:
+    """Run programs, at most `at_once` at a time, and yield how each ended, in their order.
+
+    Each has a process group of its own and no standard input.  After
+    `timeout_s` seconds, and when this process is interrupted, a whole group is
+    ended.  If this process is killed, the kernel kills the programs too.
+
+    Raises OSError if a program cannot be started or a file not be opened.
     """
-    start = time.monotonic()
+    running: deque[tuple[subprocess.Popen[bytes], float]] = deque()
+    try:
+        for program in programs:
+            if len(running) == at_once:
+                yield _finish_first(running, timeout_s)
+            running.append((_start(program, environment), time.monotonic()))
+        while running:
+            yield _finish_first(running, timeout_s)
+    finally:
+        # An interrupted person waits; the programs' answers are not wanted any more.
+        for process, _ in running:
+            end_group(process, grace_s=_INTERRUPT_GRACE_S)
+
+
+def _start(program: Program, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     with contextlib.ExitStack() as files:
-        out = files.enter_context(output.open("wb"))
-        err = files.enter_context(errors.open("wb")) if errors is not None else out
-        process = subprocess.Popen(
-            [*tied_to_parent(), *command],
+        out = files.enter_context(program.output.open("wb"))
+        err = files.enter_context(program.errors.open("wb")) if program.errors is not None else out
+        return subprocess.Popen(
+            [*tied_to_parent(), *program.command],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             env=dict(environment),
             start_new_session=True,
         )
-        timed_out = False
-        try:
+
+
+def _finish_first(running: deque[tuple[subprocess.Popen[bytes], float]], timeout_s: float) -> Ended:
+    process, start = running[0]
+    timed_out = not wait_for_end(process, max(0.0, start + timeout_s - time.monotonic()))
+    seconds = time.monotonic() - start
+    if timed_out:
+        end_group(process)
+    # What it has started and left behind ends with it.
+    _kill_group(process.pid)
+    running.popleft()
+    return Ended(status=process.returncode, timed_out=timed_out, seconds=seconds)
+
+
+def wait_for_end(process: subprocess.Popen[bytes], timeout_s: float) -> bool:
+    """Wait until a process has ended; False if it has not within `timeout_s` seconds.
+
+    `Popen.wait` with a timeout looks again after pauses of up to 50 ms, which
+    is more than many cases take; the kernel tells at once (pidfd_open(2)).
+    """
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # another system, an old kernel, or it has been waited for
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            end_group(process)
-        except BaseException:
-            # An interrupted person waits; the program's answer is not wanted any more.
-            end_group(process, grace_s=_INTERRUPT_GRACE_S)
-            raise
-        finally:
-            _kill_group(process.pid)
-    return Ended(status=process.returncode, timed_out=timed_out, seconds=time.monotonic() - start)
+        return process.returncode is not None
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        ended = bool(poll.poll(timeout_s * 1000))
+    finally:
+        os.close(descriptor)
+    if ended:
+        process.wait()
+    return ended
 
 
 def end_group(process: subprocess.Popen[bytes], *, grace_s: float = _GRACE_S) -> None:
     """Ask a process group to end, and kill what is left after `grace_s` seconds."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGTERM)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(grace_s)
+    wait_for_end(process, grace_s)
     _kill_group(process.pid)
     process.wait()
 

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 from harness.claims import PLANTED, SANITIZER
 from harness.evidence.model import Finding
 from harness.suites.environment import FOUND
-from harness.system import process
+from harness.system.machine import cores
+from harness.system.process import Program, run_all, tail
 from harness.witness.protocol import Point, Sighting, Witness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from harness.suites.protocol import PlantedDefect
+    from harness.system.process import Ended
     from harness.witness.protocol import View
 
 _TIMEOUT_S = 60.0
@@ -32,28 +34,31 @@ def observe(view: View) -> Iterator[Sighting]:
     """
     sanitizers = view.lane.target.sanitizers
     defects = view.suite.defects()
+    missed = dict(_misses(defects, view))
     for sanitizer in sanitizers.on if sanitizers is not None else ():
-        mine = [defect for defect in defects if defect.sanitizer is sanitizer]
-        missed = [wrong for defect in mine if (wrong := _miss(defect, view))]
+        mine = [defect.name for defect in defects if defect.sanitizer is sanitizer]
+        wrong = [missed[name] for name in mine if missed[name]]
         if not mine:
             finding, text = Finding.SILENT, f"the suite has no planted defect for {sanitizer}"
-        elif missed:
-            finding, text = Finding.DENIES, "; ".join(missed)
+        elif wrong:
+            finding, text = Finding.DENIES, "; ".join(wrong)
         else:
-            finding = Finding.CONFIRMS
-            text = f"{len(mine)} planted defects were reported ({', '.join(one.name for one in mine)})"
+            finding, text = Finding.CONFIRMS, f"{len(mine)} planted defects were reported ({', '.join(mine)})"
         yield Sighting(finding, text, subject=sanitizer)
 
 
-def _miss(plant: PlantedDefect, view: View) -> str:
-    """Run one planted defect; say what was wrong with its report, or "" if it was as it must be."""
-    output = view.folder / "planted" / f"{plant.name}.out"
-    output.parent.mkdir(exist_ok=True)
-    try:
-        ended = process.run(plant.command, output=output, environment=view.environment, timeout_s=_TIMEOUT_S)
-    except OSError as error:
-        return f"{plant.name}: {plant.command[0]} cannot be started: {error.strerror}"
-    said = process.tail(output, 1 << 20)
+def _misses(defects: Sequence[PlantedDefect], view: View) -> Iterator[tuple[str, str]]:
+    """Commit all defects; for each, what was wrong with its report, or "" if it was as it must be."""
+    folder = view.folder / "planted"
+    folder.mkdir(exist_ok=True)
+    outputs = [folder / f"{defect.name}.out" for defect in defects]
+    programs = [Program(d.command, output) for d, output in zip(defects, outputs, strict=True)]
+    ended = run_all(programs, environment=view.environment, timeout_s=_TIMEOUT_S, at_once=cores())
+    for defect, output, end in zip(defects, outputs, ended, strict=True):
+        yield defect.name, _miss(defect, end, tail(output, 1 << 20))
+
+
+def _miss(plant: PlantedDefect, ended: Ended, said: str) -> str:
     if ended.status != FOUND:
         return f"{plant.name} was not reported: the program {ended.text}"
     if plant.report not in said:

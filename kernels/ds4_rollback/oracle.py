@@ -128,6 +128,20 @@ def tokens(keys: U64, array: int) -> Bits:
     return generated(keys, TOKEN_STREAM + array, array, MAX_WIDTH)
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What both oracles start from: for each array its initial images and its tokens."""
+
+    images: tuple[Bits, ...]
+    tokens: tuple[Bits, ...]
+
+    @classmethod
+    def of(cls, transactions: Transactions) -> Given:
+        """Generate them."""
+        keys = transactions.keys()
+        return cls(tuple(image(keys)), tuple(tokens(keys, array) for array in range(ARRAYS)))
+
+
 def digests(state: State) -> U64:
     """Digest of each array and of the counters, shape `[transaction][11]`."""
     found = [_digest(array.reshape(len(array), -1)) for array in state.arrays]
@@ -147,12 +161,11 @@ class _Sequential:
     """The accepted tokens, written one after the other."""
 
     @staticmethod
-    def after(transactions: Transactions) -> State:
-        keys = transactions.keys()
-        arrays = image(keys)
-        inputs = [tokens(keys, array) for array in range(ARRAYS)]
+    def after(transactions: Transactions, given: Given) -> State:
+        arrays = [array.copy() for array in given.images]
+        inputs = given.tokens
         position = transactions.pos.copy()
-        every = np.arange(len(keys))
+        every = np.arange(len(transactions))
         most = int(transactions.accepted.max(initial=0))
         for token in range(most):
             now = every[transactions.accepted > token]
@@ -183,12 +196,10 @@ class _ClosedForm:
     """For each row: the last accepted token that belongs there, else what was there."""
 
     @staticmethod
-    def after(transactions: Transactions) -> State:
-        keys = transactions.keys()
+    def after(transactions: Transactions, given: Given) -> State:
         pos, accepted = transactions.pos.astype(np.int64), transactions.accepted.astype(np.int64)
         arrays: list[Bits] = []
-        for array, old in enumerate(image(keys)):
-            new = tokens(keys, array)
+        for array, (old, new) in enumerate(zip(given.images, given.tokens, strict=True)):
             if array < 4:
                 arrays.append(_ClosedForm._window(pos, accepted, old, new))
             elif array != HYPER:
@@ -239,7 +250,8 @@ def _check(transactions: Transactions) -> tuple[U64, NDArray[np.bool_]]:
     found: list[U64] = []
     apart: list[NDArray[np.bool_]] = []
     for part in transactions.parts():
-        one, other = _Sequential.after(part), _ClosedForm.after(part)
+        given = Given.of(part)
+        one, other = _Sequential.after(part, given), _ClosedForm.after(part, given)
         differs = (one.counters != other.counters).any(axis=1)
         for left, right in zip(one.arrays, other.arrays, strict=True):
             differs |= (left != right).any(axis=(1, 2))
@@ -257,6 +269,7 @@ def _expected(triples: tuple[tuple[int, int, int], ...]) -> tuple[U64, NDArray[n
 _KEY = re.compile(r"pos=(\d{1,20}),q=(\d{1,3}),(?:first=\d{1,3},)?accepted=(\d{1,3})")
 
 
+@lru_cache(maxsize=1 << 14)
 def _triple(key: object) -> tuple[int, int, int]:
     """Read a transaction's key; raises ValueError."""
     match = _KEY.fullmatch(key) if isinstance(key, str) else None
@@ -278,7 +291,7 @@ def verify(case: str, records: Sequence[Mapping[str, object]]) -> Verification:
         return Verification(0, 0)
     triples = tuple(_triple(record["key"]) for record in records)
     expected, apart = _expected(triples)
-    got = np.array([[_digest_of(text) for text in _list(record["digests"])] for record in records], np.uint64)
+    got = np.array([_digests_of(record["digests"]) for record in records], np.uint64)
     if got.shape != expected.shape:
         raise ValueError(f"{case}: {expected.shape[1]} digests a transaction are needed")
     wrong = got != expected
@@ -301,7 +314,8 @@ def group(case: str) -> str:
 def explain(case: str, state: Mapping[str, object]) -> Difference:
     """Name the first element of a `state` record that is not as computed; raises ValueError."""
     key = str(state["key"])
-    expected = _Sequential.after(Transactions.of([_triple(key)]))
+    alone = Transactions.of([_triple(key)])
+    expected = _Sequential.after(alone, Given.of(alone))
     dumped = _list(state["tensors"])
     arrays: list[NDArray[np.unsignedinteger]] = [array[0] for array in expected.arrays]
     arrays.append(expected.counters)
@@ -324,8 +338,12 @@ def explain(case: str, state: Mapping[str, object]) -> Difference:
     return Difference(key, f"{spoken} run again by itself, the transaction is as computed")
 
 
-def _digest_of(text: object) -> int:
-    return int(str(text), 16)
+def _digests_of(texts: object) -> NDArray[np.uint64]:
+    """Read digests as the driver writes them, 0x and 16 hexadecimal digits; raises ValueError."""
+    words = [str(text) for text in _list(texts)]
+    if any(len(word) != 18 or not word.startswith("0x") for word in words):
+        raise ValueError(f"not digests of 16 hexadecimal digits: {words}")
+    return np.frombuffer(bytes.fromhex("".join(word[2:] for word in words)), dtype=">u8")
 
 
 def _list(value: object) -> list[object]:

@@ -22,7 +22,8 @@ def triples(draw: st.DrawFn) -> tuple[int, int, int]:
 
 
 def _records(oracle: ModuleType, chosen: list[tuple[int, int, int]]) -> list[dict[str, Any]]:
-    expected = oracle.digests(oracle._Sequential.after(oracle.Transactions.of(chosen)))
+    some = oracle.Transactions.of(chosen)
+    expected = oracle.digests(oracle._Sequential.after(some, oracle.Given.of(some)))
     return [
         {"key": f"pos={pos},q={width},accepted={accepted}", "digests": [f"0x{int(d):016x}" for d in digests]}
         for (pos, width, accepted), digests in zip(chosen, expected, strict=True)
@@ -33,7 +34,8 @@ def _records(oracle: ModuleType, chosen: list[tuple[int, int, int]]) -> list[dic
 @given(chosen=st.lists(triples(), min_size=1, max_size=20))
 def test_the_two_oracles_agree(oracle: ModuleType, chosen: list[tuple[int, int, int]]) -> None:
     transactions = oracle.Transactions.of(chosen)
-    one, other = oracle._Sequential.after(transactions), oracle._ClosedForm.after(transactions)
+    given = oracle.Given.of(transactions)
+    one, other = oracle._Sequential.after(transactions, given), oracle._ClosedForm.after(transactions, given)
     for left, right in zip(one.arrays, other.arrays, strict=True):
         assert left.dtype == right.dtype
         np.testing.assert_array_equal(left, right)
@@ -62,10 +64,11 @@ def test_any_changed_digest_is_noticed(
 def test_by_hand(oracle: ModuleType) -> None:
     """pos 3, two tokens accepted: the first closes a window, the second opens the next."""
     transactions = oracle.Transactions.of([(3, 4, 2)])
-    keys = transactions.keys()
+    given = oracle.Given.of(transactions)
+    state = oracle._Sequential.after(transactions, given)
     for tensor in (0, 1, 2, 3):
-        old, new = oracle.image(keys)[tensor][0], oracle.tokens(keys, tensor)[0]
-        got = oracle._Sequential.after(transactions).arrays[tensor][0]
+        old, new = given.images[tensor][0], given.tokens[tensor][0]
+        got = state.arrays[tensor][0]
         np.testing.assert_array_equal(got[0:3], old[4:7])
         np.testing.assert_array_equal(got[3], new[0])
         np.testing.assert_array_equal(got[4], new[1])

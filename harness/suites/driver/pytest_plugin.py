@@ -31,7 +31,7 @@ from harness.system.files import write_atomically
 from harness.words import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from harness.evidence.model import CaseRecord
 
@@ -50,12 +50,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 class _PlanFile(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         plan = LanePlan.model_validate_json(self.path.read_bytes())
-        for case in plan.cases:
+        for case, group in longest_first([(case, _group(plan, case)) for case in plan.cases]):
             item: _CaseItem = _CaseItem.from_parent(self, name=case.name, plan=plan, case=case)
-            group = _group(plan, case)
             if group is not None:
                 item.add_marker(pytest.mark.xdist_group(group))
             yield item
+
+
+def longest_first(
+    cases: Sequence[tuple[CaseRecord, str | None]],
+) -> list[tuple[CaseRecord, str | None]]:
+    """Order cases with their groups so that the groups with most transactions start first.
+
+    A long group that starts last would keep one worker busy while the others
+    have nothing left to do.
+    """
+    total: dict[str, int] = {}
+    for case, group in cases:
+        total[group or case.name] = total.get(group or case.name, 0) + case.transactions
+    return sorted(cases, key=lambda pair: -total[pair[1] or pair[0].name])
 
 
 def _group(plan: LanePlan, case: CaseRecord) -> str | None:

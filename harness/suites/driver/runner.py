@@ -31,9 +31,9 @@ def prepare(plan: LanePlan, *, keyword: str | None, workers: int) -> Command:
     write_atomically(folder / PLAN, plan.model_dump_json(indent=1))
     words = (
         *(sys.executable, "-m", "pytest"),
-        *("-p", "harness.suites.driver.pytest_plugin", "-p", "no:cacheprovider"),
+        *("-p", "xdist.plugin", "-p", "harness.suites.driver.pytest_plugin", "-p", "no:cacheprovider"),
         *("-c", os.devnull, "--rootdir", str(folder)),
-        *("-n", str(workers), "--dist", "loadgroup"),
+        *("-n", str(workers), "--dist", "loadgroup", "--no-loadscope-reorder"),
         *("--lane-folder", str(folder)),
         *("--junit-xml", str(folder / JUNIT), "-o", "junit_family=xunit2"),
         *(("-k", keyword) if keyword else ()),
@@ -44,10 +44,15 @@ def prepare(plan: LanePlan, *, keyword: str | None, workers: int) -> Command:
 
 
 def _environment() -> dict[str, str]:
-    """Our environment with `harness` importable as it is here, and no option of an outer pytest."""
+    """Our environment with `harness` importable as it is here, and neither options nor plugins of others.
+
+    A plugin that happens to be installed could change what runs, and each
+    costs every process of the lane its import.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     paths = [os.fspath(Path(harness.__file__).parent.parent), *filter(None, [kept.get("PYTHONPATH")])]
-    return {**kept, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+    own = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONUNBUFFERED": "1"}
+    return {**kept, **own, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def selected(plan: LanePlan) -> frozenset[str]:
