@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.build.toolchain import ask, first_error
-from harness.errors import BuildFailedError
+from harness.build.probe import ask, failure, first_error, unlike
+from harness.errors import BuildFailedError, NotBuiltError
 from harness.system.files import write_atomically
 from harness.system.process import end_group, tied_to_parent
 from harness.system.reaper import reaping
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _OLDEST_CMAKE = (3, 24)
+_OLDEST_NINJA = (1, 10)
 _KEY = "harness-key"
 
 
@@ -36,21 +37,33 @@ class Tools:
 
 
 def find_tools() -> Tools:
-    """The machine's CMake and Ninja where they are good enough, else those of the PyPI packages."""
-    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
-    if cmake is not None:
-        found = re.search(r"version (\d+)\.(\d+)", ask([cmake, "--version"])[1])
-        if found is None or (int(found.group(1)), int(found.group(2))) < _OLDEST_CMAKE:
-            cmake = None
+    """The machine's CMake and Ninja where they are good enough, else those of the PyPI packages.
+
+    Raises NotBuiltError, with what is wrong with the machine's, if there is no package either.
+    """
     return Tools(
-        cmake=Path(cmake) if cmake is not None else _wheel("cmake", "CMAKE_BIN_DIR"),
-        ninja=Path(ninja) if ninja is not None else _wheel("ninja", "BIN_DIR"),
+        cmake=_find("cmake", "CMAKE_BIN_DIR", _OLDEST_CMAKE), ninja=_find("ninja", "BIN_DIR", _OLDEST_NINJA)
     )
 
 
-def _wheel(name: str, folder: str) -> Path:
-    """A program of a PyPI package that is called like it; looked for only where the machine has none."""
-    return Path(getattr(importlib.import_module(name), folder), name)
+def _find(name: str, folder: str, oldest: tuple[int, int]) -> Path:
+    """A tool on PATH that is new enough, else that of the PyPI package which is called like it."""
+    found = shutil.which(name)
+    why_not = "is not on PATH"
+    if found is not None:
+        answer = ask([found, "--version"])
+        version = re.search(r"\b(\d+)\.(\d+)", answer.said)
+        if answer.why_not or version is None:
+            why_not = f"{found} {answer.why_not or unlike(answer, name)}"
+        elif (int(version.group(1)), int(version.group(2))) >= oldest:
+            return Path(found)
+        else:
+            why_not = f"{found} is older than {'.'.join(map(str, oldest))}"
+    try:
+        return Path(getattr(importlib.import_module(name), folder), name)
+    except (ImportError, AttributeError):
+        install = f"python -m pip install '{name}>={'.'.join(map(str, oldest))}'"
+        raise NotBuiltError(f"no {name}: {why_not}, and Python has no package {name}", install) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +151,18 @@ class Tree:
             start = log.tell()
             # Ninja gives each compiler a process group of its own, which only the reaper reaches.
             with reaping():
-                process = subprocess.Popen(
-                    [*tied_to_parent(), *command],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                    env=_environment(),
-                )
+                try:
+                    process = subprocess.Popen(
+                        [*tied_to_parent(), *command],
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                        env=_environment(),
+                    )
+                except OSError as error:
+                    why = f"{command[0]} cannot be started: {error.strerror}"
+                    raise BuildFailedError(why, " ".join(command), str(self.log)) from error
                 try:
                     status = process.wait()
                 except BaseException:
@@ -155,8 +172,9 @@ class Tree:
             log.seek(start)
             output = log.read().decode(errors="backslashreplace")
         if status != 0:
-            error = first_error(output) or f"{Path(command[0]).name} exited with {status}"
-            raise BuildFailedError(error, _failing_command(output) or " ".join(command), str(self.log))
+            how = f"{Path(command[0]).name} exited with {status}"
+            reason = first_error(output) or failure(how, output)
+            raise BuildFailedError(reason, _failing_command(output) or " ".join(command), str(self.log))
         return output
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.build import codeobjects
 from harness.build.model import Configuration, Toolchain
-from harness.build.toolchain import Rejected, clangs, compiles, on_path, version_of
+from harness.build.probe import Rejected, clangs, compiles, on_path, version_of
 from harness.errors import NotBuiltError
 from harness.system.machine import architecture
 from harness.words import SanitizerCheck
@@ -31,9 +31,9 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
     del cache, say
     rejected = Rejected()
     flags = compile_flags(target.sanitizers)
-    for compiler, origin in _candidates(target):
-        version = version_of(compiler)
-        error = compiles(compiler, _PROBE, flags) if version else "does not answer like a compiler"
+    for compiler, origin in _candidates(target, rejected):
+        version, error = version_of(compiler)
+        error = error or compiles(compiler, _PROBE, flags)
         if error:
             rejected.add(compiler, error)
             continue
@@ -45,15 +45,16 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
         return Configuration(toolchain=chain, entries=entries, programs=(compiler,))
     wanted = f"the compiler {target.compiler}" if target.compiler else "a C++ compiler"
     needed = f" with {', '.join(target.sanitizers.on)} sanitizers" if target.sanitizers else ""
-    raise NotBuiltError(rejected.text(f"no {wanted.partition(' ')[2]}{needed} was found"), INSTALL)
+    nothing = f"no {wanted.partition(' ')[2]}{needed} was found"
+    raise NotBuiltError(rejected.text(nothing), rejected.advice(INSTALL))
 
 
-def _candidates(target: Target) -> Iterator[tuple[Path, str]]:
+def _candidates(target: Target, rejected: Rejected) -> Iterator[tuple[Path, str]]:
     if target.compiler is not None:
-        yield from ((path, "named by the target") for path in on_path([target.compiler]))
+        yield from ((path, "named by the target") for path in on_path([target.compiler], rejected))
         return
-    yield from ((path, "PATH") for path in on_path(["g++"]))
-    yield from ((path, "PATH") for path in clangs(_OLDEST_CLANG))
+    yield from ((path, "PATH") for path in on_path(["g++"], rejected))
+    yield from ((path, "PATH") for path in clangs(_OLDEST_CLANG, rejected))
 
 
 def compile_flags(sanitizers: Sanitizers | None) -> list[str]:

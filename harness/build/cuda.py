@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.build import codeobjects
 from harness.build.lock import holding
 from harness.build.model import Configuration, Toolchain
-from harness.build.toolchain import Rejected, ask, clangs, on_path, run_pip
+from harness.build.probe import Rejected, ask, clangs, first_error, on_path, run_pip, unlike
 from harness.errors import NotBuiltError
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
     rejected = Rejected()
     host = _host_compiler(target)
     for nvcc, origin in _candidates(cache, say, rejected):
-        version, error = _examine(nvcc, target)
+        version, error, lacking = _examine(nvcc, target)
         if error:
-            rejected.add(nvcc, error)
+            rejected.add(nvcc, error, lacking=lacking)
             continue
         chain = Toolchain(kind="nvcc", compiler=nvcc, version=version, origin=origin)
         return Configuration(
@@ -50,16 +50,19 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
             },
             programs=(nvcc, host),
         )
-    raise NotBuiltError(
-        rejected.text(f"no nvcc for {target.arch} was found"), f"python -m pip install '{_REQUIREMENT}'"
-    )
+    install = f"python -m pip install '{_REQUIREMENT}'"
+    raise NotBuiltError(rejected.text(f"no nvcc for {target.arch} was found"), rejected.advice(install))
 
 
 def _host_compiler(target: Target) -> Path:
+    rejected = Rejected()
     names = [target.compiler] if target.compiler else ["g++"]
-    found = next(on_path(names), None) or (None if target.compiler else next(clangs(14), None))
+    found = next(on_path(names, rejected), None)
+    if found is None and not target.compiler:
+        found = next(clangs(14, rejected), None)
     if found is None:
-        raise NotBuiltError(f"no host compiler for nvcc ({', '.join(names)})", "apt-get install g++")
+        nothing = f"no host compiler for nvcc was found ({', '.join(names)})"
+        raise NotBuiltError(rejected.text(nothing), rejected.advice("apt-get install g++"))
     return found
 
 
@@ -67,16 +70,18 @@ def _number(target: Target) -> str:
     return (target.arch or "").removeprefix("sm_")
 
 
-def _examine(nvcc: Path, target: Target) -> tuple[str, str]:
-    """Version of an nvcc, and why it cannot be used ("" if it can)."""
-    status, said = ask([str(nvcc), "--version"])
-    release = re.search(r"release [\d.]+, V([\d.]+)", said)
-    if status != 0 or release is None:
-        return "", f"does not answer like nvcc ({said.splitlines()[-1] if said else f'exit status {status}'})"
-    status, known = ask([str(nvcc), "--list-gpu-arch"])
-    if status != 0 or f"compute_{_number(target).rstrip('af')}" not in known.split():
-        return "", f"version {release.group(1)} does not know {target.arch}"
-    return release.group(1), ""
+def _examine(nvcc: Path, target: Target) -> tuple[str, str, bool]:
+    """Version of an nvcc, why it cannot be used ("" if it can), and whether another release could be."""
+    answer = ask([str(nvcc), "--version"])
+    release = re.search(r"release [\d.]+, V([\d.]+)", answer.said)
+    if answer.why_not or release is None:
+        return "", answer.why_not or unlike(answer, "nvcc"), False
+    known = ask([str(nvcc), "--list-gpu-arch"])
+    if known.why_not:
+        return "", known.why_not, False
+    if f"compute_{_number(target).rstrip('af')}" not in known.said.split():
+        return "", f"version {release.group(1)} does not know {target.arch}", True
+    return release.group(1), "", False
 
 
 def _candidates(cache: Path, say: Callable[[str], None], rejected: Rejected) -> Iterator[tuple[Path, str]]:
@@ -86,15 +91,15 @@ def _candidates(cache: Path, say: Callable[[str], None], rejected: Rejected) -> 
             if nvcc.exists():
                 yield nvcc, variable
             else:
-                rejected.add(nvcc, f"does not exist, although {variable} is set")
-    yield from ((path, "PATH") for path in on_path(["nvcc"]))
+                rejected.add(nvcc, f"is not there, although {variable} is set", lacking=True)
+    yield from ((path, "PATH") for path in on_path(["nvcc"], rejected))
     yield from (
         (path, str(path.parent.parent)) for path in sorted(USUAL_ROOT.glob("cuda*/bin/nvcc"), reverse=True)
     )
     try:
         yield _wheels(cache, say), f"PyPI wheels {WHEELS}"
     except NotBuiltError as error:
-        rejected.add("the wheels from PyPI", error.reason)
+        rejected.add("the wheels from PyPI", error.reason, lacking=True)
 
 
 def _wheels(cache: Path, say: Callable[[str], None]) -> Path:
@@ -118,10 +123,11 @@ def _install_wheels(folder: Path, nvcc: Path, say: Callable[[str], None]) -> Pat
     try:
         status = run_pip(["install", "--no-input", "--target", str(scratch), _REQUIREMENT], log)
         if status != 0:
-            raise NotBuiltError(f"pip could not install them, see {log}", "")
+            why = first_error(log.read_text(errors="replace")) if log.exists() else ""
+            raise NotBuiltError(f"pip could not install them{f': {why}' if why else ''}, see {log}", "")
         scratch.rename(folder)
     except OSError as error:
-        raise NotBuiltError(f"cannot move the wheels to {folder}: {error.strerror}", "") from error
+        raise NotBuiltError(f"cannot write {error.filename or folder}: {error.strerror}", "") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return nvcc

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.build import codeobjects
 from harness.build.cpu import RECORD_FLAGS, compile_flags
 from harness.build.model import Configuration, Toolchain
-from harness.build.toolchain import Rejected, ask, clangs, first_error, major, on_path, version_of
+from harness.build.probe import Rejected, ask, clangs, major, on_path, tries, version_of
 from harness.errors import NotBuiltError
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
 
 OLDEST_CLANG = 19
 """The first clang that knows both gfx1201 and gfx1151."""
+
+USUAL_ROOTS = Path("/opt")
+"""Where AMD's packages put `rocm` and the like."""
 
 SHIM = Path(__file__).parent / "resources" / "hip_device_shim.h"
 
@@ -48,9 +50,9 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
     """Take the first route that links a HIP program for the target; raises NotBuiltError."""
     del cache, say
     rejected = Rejected()
-    for route in _routes(target):
-        version = version_of(route.compiler)
-        error = _try(route, target) if version else "does not answer like a compiler"
+    for route in _routes(target, rejected):
+        version, error = version_of(route.compiler)
+        error = error or _try(route, target)
         if error:
             rejected.add(route.compiler, error)
             continue
@@ -70,17 +72,20 @@ def configure(target: Target, cache: Path, say: Callable[[str], None]) -> Config
             },
             programs=(route.compiler,),
         )
-    raise NotBuiltError(rejected.text(f"no HIP compiler for {target.arch} was found"), _install())
+    nothing = f"no HIP compiler for {target.arch} was found"
+    raise NotBuiltError(rejected.text(nothing), rejected.advice(_install()))
 
 
-def _routes(target: Target) -> Iterator[_Route]:
+def _routes(target: Target, rejected: Rejected) -> Iterator[_Route]:
     for root, origin in _rocm_roots():
         for name in ("bin/amdclang++", "llvm/bin/clang++", "lib/llvm/bin/clang++"):
             if (root / name).exists():
                 link = (f"-L{root}/lib", f"-Wl,-rpath,{root}/lib", "-lamdhip64")
                 yield _Route("rocm", root / name, origin, (f"--rocm-path={root}",), link)
                 break
-    named = on_path([target.compiler]) if target.compiler else clangs(OLDEST_CLANG)
+        else:
+            rejected.add(root, f"has no HIP compiler (found by {origin})", lacking=True)
+    named = on_path([target.compiler], rejected) if target.compiler else clangs(OLDEST_CLANG, rejected)
     for compiler in named:
         flags = ("-nogpulib", "-D__HIP_PLATFORM_AMD__", "-D__AMDGCN_WAVEFRONT_SIZE=32", "-include", str(SHIM))
         yield _Route("clang-hip", compiler, "PATH, the distribution's HIP headers", flags, ("-lamdhip64",))
@@ -89,7 +94,7 @@ def _routes(target: Target) -> Iterator[_Route]:
 def _rocm_roots() -> Iterator[tuple[Path, str]]:
     if os.environ.get("ROCM_PATH"):
         yield Path(os.environ["ROCM_PATH"]), "ROCM_PATH"
-    for root in [Path("/opt/rocm"), *sorted(Path("/opt").glob("rocm-*"), reverse=True)]:
+    for root in [USUAL_ROOTS / "rocm", *sorted(USUAL_ROOTS.glob("rocm-*"), reverse=True)]:
         if root.is_dir():
             yield root, str(root)
     for program in on_path(["amdclang++"]):
@@ -97,31 +102,27 @@ def _rocm_roots() -> Iterator[tuple[Path, str]]:
 
 
 def _try(route: _Route, target: Target) -> str:
-    """Compile and link a small program on this route; "" if that works, else the first error."""
-    with tempfile.TemporaryDirectory(prefix="harness-") as scratch:
-        source, made = Path(scratch, "probe.cpp"), Path(scratch, "probe.o")
-        source.write_text(_PROBE)
-        front = [str(route.compiler), "-x", "hip", f"--offload-arch={target.arch}", *route.compile]
-        for command in (
-            [*front, "-c", str(source), "-o", str(made)],
-            [str(route.compiler), str(made), *route.link, "-o", str(made.with_suffix(""))],
-        ):
-            status, said = ask(command)
-            if status != 0:
-                return first_error(said) or f"exited with {status}"
-    return ""
+    """Compile and link a small program on this route; "" if that works, else why not."""
+    front = [str(route.compiler), "-x", "hip", f"--offload-arch={target.arch}", *route.compile]
+    return tries(
+        _PROBE,
+        lambda source, made: [
+            [*front, "-c", str(source), "-o", f"{made}.o"],
+            [str(route.compiler), f"{made}.o", *route.link, "-o", str(made)],
+        ],
+    )
 
 
 def _install() -> str:
     """The one command that makes this route work on Debian and its relatives."""
-    newest = next((major(version_of(path)) for path in clangs(OLDEST_CLANG)), 0) or _offered()
+    newest = next((major(version_of(path)[0]) for path in clangs(OLDEST_CLANG)), 0) or _offered()
     packages = f"clang-{newest} lld-{newest} llvm-{newest} clang-tools-{newest}"
     return f"apt-get install {packages} libamdhip64-dev (or install ROCm)"
 
 
 def _offered() -> int:
     """The newest clang that apt offers; the oldest that will do where there is no apt to ask."""
-    _, names = ask(["apt-cache", "--names-only", "search", r"^clang-[0-9]+$"])
+    names = ask(["apt-cache", "--names-only", "search", r"^clang-[0-9]+$"]).said
     found = [int(number) for number in re.findall(r"^clang-([0-9]+) ", names, re.MULTILINE)]
     return max((number for number in found if number >= OLDEST_CLANG), default=OLDEST_CLANG)
 

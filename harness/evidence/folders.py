@@ -28,6 +28,9 @@ JUNIT = "junit.xml"
 RESULTS = "results.jsonl"
 """In a lane's folder: one typed line for each case that has ended."""
 
+RUN_LOG = "run.log"
+"""In a lane's folder: all that the program that ran its cases said."""
+
 _LATEST = "latest"
 
 

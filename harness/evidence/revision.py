@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +35,15 @@ def revision_of(root: Path) -> Revision:
             root, "ls-files", "--others", "--exclude-standard", "-z", "--full-name", "--", ":/", *exclude
         )
         top = Path(_git(root, "rev-parse", "--show-toplevel").removesuffix("\n"))
-    except FileNotFoundError:
-        return Revision(commit=None, difference=_digest_of_tree(root), reason="git is not installed")
+    except OSError as error:
+        absent = isinstance(error, FileNotFoundError) and shutil.which("git") is None
+        why = "git is not installed" if absent else f"git cannot be started: {error.strerror}"
+        return Revision(commit=None, difference=_digest_of_tree(root), reason=why)
     except subprocess.CalledProcessError as error:
         return Revision(commit=None, difference=_digest_of_tree(root), reason=_why(error))
+    if not commit or not tree:
+        why = "git said nothing when it was asked for the commit"
+        return Revision(commit=None, difference=_digest_of_tree(root), reason=why)
     untracked = sorted(os.fsdecode(name) for name in names.split(b"\0") if name)
     if not tracked and not untracked:
         return Revision(commit=commit, tree=tree)
@@ -59,7 +65,7 @@ def _git_bytes(root: Path, *arguments: str) -> bytes:
 
 def _why(error: subprocess.CalledProcessError) -> str:
     said = os.fsdecode(error.stderr).strip().splitlines()
-    text = said[0] if said else f"git ended with {error.returncode}"
+    text = said[0] if said else f"it exited with {error.returncode} and said nothing"
     if "not a git repository" in text:
         return "no git repository"
     if "single revision" in text:

@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.evidence.folders import RUN_LOG
 from harness.system.process import end_group, tied_to_parent, wait_for_end
 from harness.system.reaper import reaping
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from harness.suites.protocol import Command
-
-RUN_LOG = "run.log"
 
 _LOOK_EVERY_S = 0.1
 _INTERRUPT_GRACE_S = 10.0

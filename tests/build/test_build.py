@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness.build import Artifact, build, cuda, toolchain
+from harness.build import Artifact, build, cuda, probe
 from harness.errors import BuildFailedError, NotBuiltError
 from harness.matrix.lanes import Lane, all_lanes
 from harness.matrix.model import Matrix
@@ -86,7 +86,7 @@ def test_a_second_build_rebuilds_nothing_and_asks_no_compiler(
         f"kernels/tiny/{n}" for n in ("CMakeLists.txt", "main.cpp", "other.cpp", "value.h")
     }
     asked: list[object] = []
-    monkeypatch.setattr(toolchain, "ask", lambda *question: asked.append(question))
+    monkeypatch.setattr(probe, "ask", lambda *question: asked.append(question))
     second = tiny.build()
     assert not second.rebuilt
     assert asked == []
@@ -200,16 +200,16 @@ def test_without_any_compiler_the_lane_is_not_built(tiny: Tiny, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("exit 3", "does not answer like a compiler"),
-        ("kill -SEGV $$", "does not answer like a compiler"),
-        ("sleep 1000", "does not answer like a compiler"),
-        ("echo 'g++ 12.2.0'; [ \"$1\" = --version ]", "exited with 1"),
+        ("exit 3", "exited with 3 and said nothing"),
+        ("kill -SEGV $$", "was ended by SIGSEGV and said nothing"),
+        ("sleep 1000", "did not answer within 3 s"),
+        ("echo 'g++ 12.2.0'; [ \"$1\" = --version ]", "exited with 1: g++ 12.2.0"),
     ],
 )
 def test_a_compiler_that_does_not_work_is_passed_over_with_the_reason(
     tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, why: str
 ) -> None:
-    monkeypatch.setattr(toolchain, "_ASK_TIMEOUT_S", 3.0)
+    monkeypatch.setattr(probe, "_ASK_TIMEOUT_S", 3.0)
     fake = tmp_path / "bin" / "g++"
     fake.parent.mkdir()
     fake.write_text(f"#!/bin/sh\n{script}\n")
@@ -240,8 +240,8 @@ _COMPILERS = [
 def _compiler(name: str) -> str:
     if name == "g++":
         return name
-    found = next(toolchain.clangs(14), None)
-    if found is None or toolchain.compiles(found, "int main() { return 0; }", ["-fsanitize=address"]):
+    found = next(probe.clangs(14), None)
+    if found is None or probe.compiles(found, "int main() { return 0; }", ["-fsanitize=address"]):
         pytest.skip("not here: clang with its sanitizer runtimes")
     return str(found)
 
@@ -279,18 +279,16 @@ CUDA_CMAKE = """
 
 
 @pytest.mark.parametrize("arch", ["sm_86", "sm_90", "sm_90a"])
+@pytest.mark.usefixtures("nvcc")
 def test_cuda_is_built_for_exactly_its_architecture(tiny: Tiny, arch: str) -> None:
-    if next(toolchain.on_path(["nvcc"]), None) is None:
-        pytest.skip("not here: nvcc")
     _device_project(tiny, CUDA_CMAKE)
     made = tiny.build(backend="cuda", arch=arch)
     assert made.architectures == (arch,)
     assert not tiny.build(backend="cuda", arch=arch).rebuilt
 
 
+@pytest.mark.usefixtures("nvcc")
 def test_cuda_code_for_more_than_the_target_is_refused(tiny: Tiny) -> None:
-    if next(toolchain.on_path(["nvcc"]), None) is None:
-        pytest.skip("not here: nvcc")
     _device_project(tiny, CUDA_CMAKE + "\nset_property(TARGET tiny PROPERTY CUDA_ARCHITECTURES 86)\n")
     with pytest.raises(BuildFailedError, match="holds code for compute_86, sm_86, not for sm_86 alone"):
         tiny.build(backend="cuda", arch="sm_86")
@@ -298,7 +296,7 @@ def test_cuda_code_for_more_than_the_target_is_refused(tiny: Tiny) -> None:
 
 @pytest.mark.parametrize("arch", ["gfx1201", "gfx1151"])
 def test_hip_is_built_for_exactly_its_architecture(tiny: Tiny, arch: str) -> None:
-    if next(toolchain.clangs(19), None) is None or not Path("/usr/include/hip/hip_runtime.h").exists():
+    if next(probe.clangs(19), None) is None or not Path("/usr/include/hip/hip_runtime.h").exists():
         pytest.skip("not here: clang 19 or newer with HIP headers")
     _device_project(
         tiny,
@@ -316,7 +314,9 @@ def test_hip_is_built_for_exactly_its_architecture(tiny: Tiny, arch: str) -> Non
 
 
 def test_no_nvcc_and_no_network_say_what_to_install(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuda, "on_path", lambda names: toolchain.on_path([n for n in names if n != "nvcc"]))
+    monkeypatch.setattr(
+        cuda, "on_path", lambda names, rejected=None: probe.on_path([n for n in names if n != "nvcc"])
+    )
     monkeypatch.setattr(cuda, "USUAL_ROOT", tiny.root / "none")
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.delenv("CUDA_PATH", raising=False)

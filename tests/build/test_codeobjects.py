@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.build import codeobjects, hip
 from harness.build.codeobjects import UNREADABLE, bundles, fatbin
-from harness.build.toolchain import clangs, on_path
+from harness.build.probe import clangs
 
 
 def elf(machine: int, flags: int, abi: int = 8) -> bytes:
@@ -130,10 +130,7 @@ _KERNEL = "__global__ void kernel(int* p) { *p = 1; }\nint main() { return 0; }\
         ),
     ],
 )
-def test_programs_of_nvcc(tmp_path: Path, codes: list[str], found: tuple[str, ...]) -> None:
-    nvcc = next(on_path(["nvcc"]), None)
-    if nvcc is None:
-        pytest.skip("not here: nvcc")
+def test_programs_of_nvcc(nvcc: Path, tmp_path: Path, codes: list[str], found: tuple[str, ...]) -> None:
     source, program = tmp_path / "a.cu", tmp_path / "a"
     source.write_text(_KERNEL)
     subprocess.run([nvcc, *(f"-gencode={code}" for code in codes), source, "-o", program], check=True)

@@ -22,6 +22,7 @@ from harness.suites.driver.ask import list_cases
 from harness.suites.driver.plan import LanePlan
 from harness.suites.driver.rows import rows_of
 from harness.suites.driver.runner import Tracker, prepare, selected
+from harness.suites.protocol import Command
 from harness.words import Outcome
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _IN_A_PROCESS = """
 import pathlib, sys
 from harness.run.child import run_watched
 from harness.suites.driver.plan import LanePlan
+from harness.suites.protocol import Command
 from harness.suites.driver.runner import prepare
 from harness.system.process import terminate_as_interrupt
 plan = LanePlan.model_validate_json(pathlib.Path(sys.argv[1]).read_bytes())
@@ -201,6 +203,41 @@ def test_a_damaged_report_is_seen_and_its_rows_are_not_lost(
     rows = {row.name: row for row in rows_of(plan.folder, make_evidence(plan), ended=True)}
     assert rows["sync/pass"].outcome is Outcome.PASSED
     assert rows["(report)"].outcome is Outcome.ERROR
+
+
+@pytest.mark.parametrize(
+    ("script", "mode", "says"),
+    [
+        (
+            "echo 'No module named pytest' >&2; exit 1",
+            0o755,
+            "the last thing it said: No module named pytest",
+        ),
+        ("exit 3", 0o755, "the runner left no report"),
+        ("exit 0", 0o755, "the runner left no report"),
+        ("exit 0", 0o644, "Permission denied"),
+        (None, 0, "No such file or directory"),
+    ],
+)
+def test_a_pytest_that_does_not_start_is_quoted(
+    make_driver: MakeDriver,
+    tmp_path: Path,
+    script: str | None,
+    mode: int,
+    says: str,
+) -> None:
+    plan = make_plan(make_driver("sync/pass"), tmp_path / "lane")
+    python = tmp_path / "python"
+    if script is not None:
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(mode)
+    command = prepare(plan, keyword=None, workers=1)
+    words = (str(python), *command.words[1:])
+    run_watched(Command(words, command.environment), plan.folder, lambda: None)
+    rows = {row.name: row for row in rows_of(plan.folder, make_evidence(plan), ended=True)}
+    assert rows["sync/pass"].outcome is Outcome.MISSING
+    assert rows["(report)"].outcome is Outcome.ERROR
+    assert says in rows["(report)"].message
 
 
 def test_results_of_an_earlier_run_are_not_taken_for_new(make_driver: MakeDriver, tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from harness import junit
-from harness.evidence.folders import JUNIT, RESULTS
+from harness.evidence.folders import JUNIT, RESULTS, RUN_LOG
 from harness.evidence.rows import CaseResult, Observed, Row
+from harness.system.process import tail
 from harness.words import Outcome
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def _results(path: Path) -> tuple[list[CaseResult], str]:
     """The lines that can be read, and what is wrong with the first one that cannot."""
     try:
         lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return [], ""  # what the runner should have left besides will tell
     except OSError as error:
         return [], f"{path.name}: {error.strerror}"
     found, damage = [], ""
@@ -88,7 +91,8 @@ def _disagreement(path: Path, lane: str, results: list[CaseResult]) -> str:
     try:
         reported = Counter((row.name, row.outcome) for row in junit.read_junit(path, lane))
     except junit.DamagedReportError as error:
-        return str(error)
+        said = [line.strip() for line in tail(path.with_name(RUN_LOG)).splitlines() if line.strip()]
+        return f"{error}; the last thing it said: {said[-1]}" if said else str(error)
     seen = Counter((result.name, result.outcome) for result in results)
     for name, outcome in reported - seen:
         return f"{path.name}: {name} {outcome}, which the runner did not see"
