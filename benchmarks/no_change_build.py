@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from harness.build import build
-from harness.matrix.file import load
 from harness.matrix.lanes import all_lanes
+from harness.matrix.load import load
 
 ROOT = Path(__file__).resolve().parent.parent
 

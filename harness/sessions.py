@@ -27,9 +27,10 @@ from harness.errors import ConfigurationError, HarnessError
 from harness.evidence import folders
 from harness.evidence.folders import Run
 from harness.judge.policy import SessionState
-from harness.matrix.file import load
 from harness.matrix.lanes import Lane, all_lanes
+from harness.matrix.load import load
 from harness.report import terminal_summary
+from harness.report.sentences import single_reason
 from harness.run.conclusion import Conclusion
 from harness.run.series import in_ci, run_session
 from harness.words import Verdict
@@ -110,7 +111,7 @@ def _add_report(matrix: Matrix, root: Path) -> None:
         except HarnessError as error:
             session.error(str(error))
         sys.stdout.write(terminal_summary(qualification, run.folder))
-        text = f"{qualification.verdict}: {'; '.join(qualification.reasons)}"
+        text = f"{qualification.verdict}: {single_reason(qualification)}"
         state = {
             Verdict.QUALIFIED: SessionState.SUCCESS,
             Verdict.INCOMPLETE: SessionState.FAILED if in_ci() else SessionState.SKIPPED,

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan of a selection; 0.  Raises MatrixError or ConfigurationError."""
-    from harness.matrix.file import load
+    from harness.matrix.load import load
     from harness.plan import Selection, coverage, plan
 
     matrix = load(arguments.matrix)

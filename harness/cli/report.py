@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge and report a run, and print its summary."""
     from harness.evidence import folders
-    from harness.matrix.file import load
+    from harness.matrix.load import load
     from harness.report import terminal_summary
     from harness.run.conclusion import Conclusion
 

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the selected lanes; 0 if all of them are qualified, 1 if one failed, else 3."""
     from harness.evidence import folders
-    from harness.matrix.file import load
+    from harness.matrix.load import load
     from harness.plan import Selection, plan
     from harness.report import terminal_summary
     from harness.run.conclusion import Conclusion

@@ -20,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check a matrix file; 0 if it is valid.  Raises MatrixError with all its problems."""
-    from harness.matrix.file import load_with_warnings
     from harness.matrix.lanes import all_lanes
+    from harness.matrix.load import load_with_warnings
 
     path: Path = arguments.file
     loaded = load_with_warnings(path, today=dt.datetime.now(dt.UTC).date())

@@ -49,6 +49,7 @@ class NotRun(StrEnum):
     BUILD_ONLY = "build only"
     LISTING_FAILED = "listing failed"
     INTERRUPTED = "interrupted"
+    NOT_SELECTED = "not selected"
 
 
 class Revision(_Record):

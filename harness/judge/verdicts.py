@@ -110,6 +110,7 @@ def judge_lane(
         ]
     verdict = _worst(reasons)
     known = evidence or _NOTHING
+    not_run = NotRun.NOT_SELECTED if record is None else known.not_run
     return LaneQualification(
         target=lane.target_name,
         suite=lane.suite_name,
@@ -120,7 +121,7 @@ def judge_lane(
         verdict=verdict,
         reasons=tuple(r.text for r in reasons if r.verdict is verdict)
         + tuple(r.text for r in reasons if r.verdict is not verdict),
-        not_run=known.not_run,
+        not_run=not_run,
         hint=known.hint,
         declared_device=_declared(lane),
         devices=known.devices,

@@ -1,7 +1,7 @@
 """The model of `matrix.yaml`: what may be declared, and its JSON Schema.
 
 The classes are the only truth about the file: `harness.schema` generates the
-published schema from them and `harness.matrix.file` reads YAML into them.
+published schema from them and `harness.matrix.load` reads YAML into them.
 """
 
 from __future__ import annotations

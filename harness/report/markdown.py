@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from harness.evidence.model import NotRun
 from harness.report.sections import Section, fit
 from harness.report.sentences import (
-    by_concern,
     device_found,
     device_name,
     hint_title,
     listed,
     names,
+    not_selected,
     other_reasons,
     own_non_claims,
     ran,
+    selected,
     single_reason,
     why_nothing_ran,
 )
@@ -82,8 +84,12 @@ def _table(q: Qualification) -> Section:
     ]
     lead = f"| {' | '.join(titles)} |\n| --- | --- | --- {'| ---: ' * (len(columns) + 1)}| --- |"
     unseen = ", ".join(name for name in _COUNTS_IF_ANY if name not in seen)
-    tail = f"\nObserved nowhere: {unseen}." if unseen else ""
-    return Section("Lanes", tuple(_lane(lane, columns) for lane in by_concern(q)), lead, tail)
+    tails = [f"Observed nowhere: {unseen}."] if unseen else []
+    left_out = not_selected(q)
+    if left_out:
+        tails.append(f"{plain(left_out[0].upper() + left_out[1:], most=4 * MOST_LINE)}.")
+    tail = "\n" + "\n\n".join(tails) if tails else ""
+    return Section("Lanes", tuple(_lane(lane, columns) for lane in selected(q)), lead, tail)
 
 
 def _lane(lane: LaneQualification, columns: list[str]) -> str:
@@ -107,7 +113,7 @@ def _mode(mode: CopyModeResult) -> str:
 
 
 def _other_reasons(q: Qualification) -> Iterator[str]:
-    for lane in by_concern(q):
+    for lane in selected(q):
         yield from (f"- {plain(lane.id)}: {plain(reason)}" for reason in other_reasons(lane))
 
 
@@ -144,7 +150,7 @@ def _failure(places: list[tuple[int, LaneQualification, Failure]], *, in_full: b
 def _not_established(q: Qualification) -> Iterator[str]:
     """Contradictions, then lanes of which nothing was observed, then open claims; each reason once."""
     yield from _claims(q, ClaimState.CONTRADICTED, "**contradicted** ")
-    silent = [lane for lane in q.lanes if not ran(lane)]
+    silent = [lane for lane in q.lanes if not ran(lane) and lane.not_run is not NotRun.NOT_SELECTED]
     if silent:
         yield f"- everything on {plain(names(silent))}: no case was observed there"
     hints: dict[tuple[str, str], list[LaneQualification]] = defaultdict(list)

@@ -24,6 +24,17 @@ def by_concern(qualification: Qualification) -> list[LaneQualification]:
     return sorted(qualification.lanes, key=lambda lane: _ORDER[lane.verdict])
 
 
+def selected(qualification: Qualification) -> list[LaneQualification]:
+    """The lanes that were part of the run, in the order of `by_concern`."""
+    return [lane for lane in by_concern(qualification) if lane.not_run is not NotRun.NOT_SELECTED]
+
+
+def not_selected(qualification: Qualification) -> str:
+    """One sentence that names the lanes that were no part of the run; "" if all were."""
+    left_out = [lane for lane in qualification.lanes if lane.not_run is NotRun.NOT_SELECTED]
+    return f"not selected in this run: {names(left_out)}" if left_out else ""
+
+
 def ran(lane: LaneQualification) -> bool:
     """Whether any case of the lane was executed."""
     return lane.counts.executed > 0
@@ -109,13 +120,16 @@ def single_reason(qualification: Qualification) -> str:
         return f"{failed[0].id}: {first_reason(failed[0])}{others}"
     parts = []
     unfinished = [lane for lane in required if lane.verdict is LaneVerdict.INCOMPLETE]
-    silent = [lane for lane in unfinished if not ran(lane)]
+    left_out = [lane for lane in unfinished if lane.not_run is NotRun.NOT_SELECTED]
+    silent = [lane for lane in unfinished if not ran(lane) and lane not in left_out]
     if silent:
         parts.append(f"{_number(silent)} not run: {names(silent)}")
     partly = [lane for lane in unfinished if ran(lane)]
     if partly:
         others = f"; {_number(partly[1:], 'more required lane')} incomplete" if len(partly) > 1 else ""
         parts.append(f"{partly[0].id}: {first_reason(partly[0])}{others}")
+    if left_out:
+        parts.append(f"{_number(left_out)} not selected")
     return "; ".join(parts) or "; ".join(qualification.reasons)
 
 

@@ -13,7 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.sentences import by_concern, counted, device_found, hint_title, single_reason
+from harness.report.sentences import (
+    counted,
+    device_found,
+    hint_title,
+    not_selected,
+    selected,
+    single_reason,
+)
 from harness.report.text import one_line
 from harness.words import LaneVerdict, Verdict
 
@@ -63,7 +70,7 @@ def terminal_summary(
     reason = single_reason(qualification)
     if reason:
         console.print(Text(_shown(reason)))
-    for lane in by_concern(qualification):
+    for lane in selected(qualification):
         table = Table.grid(padding=(0, 2), expand=True)
         table.add_column(ratio=5, no_wrap=True, overflow="ellipsis")
         table.add_column(ratio=4, no_wrap=True, overflow="ellipsis")
@@ -87,6 +94,9 @@ def terminal_summary(
         if lane.failures and lane.failures[0].reproduce:
             # Not wrapped: it is there to be copied.
             console.print(Text(f"    {_shown(lane.failures[0].reproduce[0])}", "bold"), soft_wrap=True)
+    left_out = not_selected(qualification)
+    if left_out:
+        console.print(Text(_shown(left_out), "dim"))
     console.print(Text(f"report: {_relative(folder)}/qualification.md"), soft_wrap=True)
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 

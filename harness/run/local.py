@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.run.lane import run_lane
+from harness.run.stages import run_lane
 
 if TYPE_CHECKING:
     from harness.evidence.folders import Run

@@ -74,10 +74,18 @@ def test_in_parallel_there_is_one_run_and_one_summary(project: Project) -> None:
 
 
 def test_a_session_that_was_not_asked_for_leaves_the_report_incomplete(project: Project) -> None:
-    status, _ = project.nox("-s", "one")
+    status, output = project.nox("-s", "one")
     assert status == 0
     assert project.qualification["verdict"] == "INCOMPLETE"
     assert project.lane("two/fake")["reasons"] == ["not selected in this run"]
+    summary = output.partition("INCOMPLETE  ")[2]
+    assert [line for line in summary.splitlines() if "two/fake" in line] == [
+        "not selected in this run: two/fake"
+    ]
+    page = (project.root / "reports/latest/qualification.md").read_text()
+    assert [line for line in page.splitlines() if "two/fake" in line] == [
+        "Not selected in this run: two/fake."
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
-from harness.matrix.file import MatrixError, load
+from harness.matrix.load import MatrixError, load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.matrix.file import MatrixError, load
+from harness.matrix.load import MatrixError, load
 from harness.matrix.model import Matrix
 from harness.matrix.yaml_reader import typed
 from harness.words import Backend, CopyMode, Sanitizer, SanitizerCheck

@@ -17,7 +17,7 @@ from harness import schema
 from harness.evidence import store
 from harness.evidence.model import Evidence, HostRecord, Revision, State
 from harness.judge.qualification import LaneQualification, Qualification
-from harness.matrix.file import MatrixError, load
+from harness.matrix.load import MatrixError, load
 from harness.matrix.yaml_reader import read
 from harness.report import as_json
 from harness.words import Backend, LaneVerdict, Verdict

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.matrix.file import MatrixError, load_with_warnings
+from harness.matrix.load import MatrixError, load_with_warnings
 from harness.matrix.problems import MOST_SHOWN
 from tests.matrix.conftest import VALID, ProblemsOf, changed
 

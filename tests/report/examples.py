@@ -392,6 +392,11 @@ def damaged() -> Qualification:
     )
 
 
+def one_lane_of_many() -> Qualification:
+    """A person ran the CPU lane alone."""
+    return judged({"cpu-sanitize": ran(LANES["cpu-sanitize"])})
+
+
 EXAMPLES: dict[str, Callable[[], Qualification]] = {
     example.__name__: example
     for example in (
@@ -402,6 +407,7 @@ EXAMPLES: dict[str, Callable[[], Qualification]] = {
         gpu_with_open_claims,
         interrupted,
         damaged,
+        one_lane_of_many,
     )
 }
 

@@ -10,6 +10,7 @@ import pytest
 
 from harness import report
 from harness.evidence import store
+from harness.evidence.model import NotRun
 from harness.judge.qualification import Qualification
 from harness.words import ClaimState, LaneVerdict, Verdict
 from tests.report.examples import EXAMPLES, FOLDER, GOLDEN, LANES, damaged, forms, ran
@@ -24,6 +25,7 @@ VERDICTS = {
     "gpu_with_open_claims": Verdict.INCOMPLETE,
     "interrupted": Verdict.INCOMPLETE,
     "damaged": Verdict.NOT_QUALIFIED,
+    "one_lane_of_many": Verdict.INCOMPLETE,
 }
 
 
@@ -93,7 +95,10 @@ def test_every_open_claim_and_every_reason_is_on_the_page(name: str) -> None:
             if claim.state is not ClaimState.ESTABLISHED and lane.counts.executed:
                 assert claim.title in text
                 assert claim.reason in text
-        if lane.verdict is not LaneVerdict.QUALIFIED and not lane.failures and not lane.counts.executed:
+        if lane.not_run is NotRun.NOT_SELECTED:
+            (line,) = (line for line in text.splitlines() if lane.id in line)
+            assert line.startswith("Not selected in this run: ")
+        elif lane.verdict is not LaneVerdict.QUALIFIED and not lane.failures and not lane.counts.executed:
             assert lane.reasons[0] in text
 
 
@@ -105,7 +110,7 @@ def test_the_summary_fits_eighty_columns_but_for_what_is_copied(name: str) -> No
     assert all(len(line) <= 80 for line in lines if line.strip() not in copied)
     rows = [line for line in lines if line.startswith(tuple(f"{lane.id} " for lane in found.lanes))]
     assert sorted(row.split()[0] for row in rows if row.endswith(tuple(LaneVerdict))) == sorted(
-        lane.id for lane in found.lanes
+        lane.id for lane in found.lanes if lane.not_run is not NotRun.NOT_SELECTED
     )
 
 

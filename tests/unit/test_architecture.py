@@ -93,6 +93,13 @@ def test_the_house_is_as_its_page_says() -> None:
     assert faults(ROOT / "harness", (ROOT / "docs/architecture.md").read_text(encoding="utf-8")) == []
 
 
+def test_no_two_modules_differ_only_by_an_ending() -> None:
+    names = {name.rpartition(".")[2] for name in modules_of(ROOT / "harness")}
+    endings = ("s", "es", "ed", "ing", "er", "file", "files")
+    pairs = [(name, name + ending) for name in names for ending in endings if name + ending in names]
+    assert pairs == []
+
+
 PAGE = (
     "| floor | what |\n| --- | --- |\n| `top`, `front` | Above. |\n| `low` | Below. |\n"
     "| `front.*.keys` | At the bottom. |\n\nMore.\n"
