@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.words import Backend, CopyMode
+from harness.words import CopyMode
 
 if TYPE_CHECKING:
     from harness.matrix.lanes import Lane
@@ -35,9 +35,6 @@ DRIVER = "transactions counted by the driver"
 ORACLE = "transactions verified by the oracle"
 REVISION = "revision and input digests"
 
-ARCHITECTURE_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
-"""With this variable, or with a number of a device behind it, a HIP device calls itself something else."""
-
 JUDGED = frozenset({REVISION})
 """Witnesses that the judge itself is: what they see is in the record as a whole."""
 
@@ -57,7 +54,7 @@ class Claim:
 
 def claims_of(lane: Lane) -> tuple[Claim, ...]:
     """All claims of a lane, from the matrix alone, in the order of the report."""
-    gpu = lane.target.backend is not Backend.CPU
+    gpu = lane.target.backend.has_device
     found = [
         Claim(DEVICE, (RUNTIME, SYSTEM, ONE_AT_A_TIME) if gpu else (RUNTIME, SYSTEM)),
         Claim(NATIVE_CODE, (BINARY, LOADED) if gpu else (BINARY,)),

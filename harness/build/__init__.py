@@ -1,11 +1,12 @@
 """Building a lane's driver for exactly its target, and looking at what was built.
 
-A new backend is one module of the shape of `model.Backend` and one entry in
-the table below.
+A backend is one module here that is called like its word and has the shape of
+`model.Backend`.
 """
 
 from __future__ import annotations
 
+import importlib
 import shlex
 import sys
 import time
@@ -13,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.build import cpu, cuda, hip
 from harness.build.census import take
 from harness.build.cmake import Tree, find_tools
 from harness.build.lock import holding
@@ -30,7 +30,6 @@ from harness.build.stamp import (
 from harness.errors import BuildFailedError
 from harness.evidence.folders import OWN_OUTPUT
 from harness.system.files import OutputError, sha256_of
-from harness.words import Backend as BackendName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from harness.matrix.lanes import Lane
 
 __all__ = ["Artifact", "Census", "Toolchain", "build"]
-
-_BACKENDS: dict[BackendName, Backend] = {BackendName.CPU: cpu, BackendName.CUDA: cuda, BackendName.HIP: hip}
 
 _WITH_VALUE = ("-x", "-include")
 _UNTOLD = ("-forward-unknown", "-D", "-I", "-o", "-c", "-M", "-isystem")
@@ -77,7 +74,7 @@ def build(
 
 
 def _build(lane: Lane, tree: Tree, root: Path, cache: Path, say: Callable[[str], None]) -> Artifact:
-    backend = _BACKENDS[lane.target.backend]
+    backend: Backend = importlib.import_module(f"{__name__}.{lane.target.backend}")
     source, folder, log = tree.source, tree.folder, tree.log
     configuration = _configuration(lane, backend, cache, folder, say)
     if not (source / "CMakeLists.txt").is_file():

@@ -13,26 +13,24 @@ if TYPE_CHECKING:
     from harness.evidence.model import DeviceRecord
     from harness.matrix.model import Target
 
-DEVICE_VARIABLES = (
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_DEVICE_ORDER",
-    "NVIDIA_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-    "GPU_DEVICE_ORDINAL",
-    "HSA_OVERRIDE_GFX_VERSION",
-    "HSA_XNACK",
-)
-"""Environment variables that hide, reorder or rename devices."""
-
 
 def device_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Those of the variables that change devices which are set, the numbered overrides included."""
+    """Those of the variables that hide, reorder or rename devices which are set."""
     return {
         name: value
         for name, value in sorted(environment.items())
-        if name in DEVICE_VARIABLES or name.startswith("HSA_OVERRIDE_GFX_VERSION_")
+        if any(_changes(name, backend) for backend in Backend)
     }
+
+
+def _changes(variable: str, backend: Backend) -> bool:
+    return variable in (*backend.facts.masks, *backend.facts.changes) or renames(variable, backend)
+
+
+def renames(variable: str, backend: Backend) -> bool:
+    """Whether a variable, or one for a single device, has devices of a backend call themselves otherwise."""
+    word = backend.facts.renames
+    return bool(word) and (variable == word or variable.startswith(f"{word}_"))
 
 
 def mismatch(device: DeviceRecord, target: Target) -> str:
@@ -60,10 +58,5 @@ def choose(devices: Sequence[DeviceRecord], target: Target) -> tuple[DeviceRecor
         if not mismatch(device, target):
             return device, ""
     if not devices:
-        return None, f"no {backend_title(target.backend)} device here"
+        return None, f"no {target.backend.facts.title} device here"
     return None, "; ".join(mismatch(device, target) for device in devices)
-
-
-def backend_title(backend: Backend) -> str:
-    """The backend as people write it."""
-    return {Backend.CUDA: "CUDA", Backend.HIP: "HIP", Backend.CPU: "CPU"}[backend]

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from harness import claims
 from harness.claims import claims_of
+from harness.evidence.devices import renames
 from harness.evidence.model import Evidence, Finding, Observation
 from harness.judge.qualification import ClaimResult, WitnessResult
 from harness.matrix.lanes import matrix_entry_digest
-from harness.words import Backend, ClaimState, Execution
+from harness.words import ClaimState, Execution
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +33,7 @@ def claims_of_evidence(lane: Lane, evidence: Evidence | None, wanted: Revision) 
 
 def _believed(lane: Lane, evidence: Evidence, wanted: Revision) -> Iterator[Observation]:
     """What was recorded, less the confirmations that cannot be believed, and what the record itself shows."""
-    real_device = lane.target.backend is not Backend.CPU
+    real_device = lane.target.backend.has_device
     for seen in (*evidence.observations, _freshness(lane, evidence, wanted)):
         # A stream that a CPU lane imitates is part of what that lane is for and is labelled;
         # on a GPU lane an imitation says nothing about the device.
@@ -40,17 +41,16 @@ def _believed(lane: Lane, evidence: Evidence, wanted: Revision) -> Iterator[Obse
             real_device and seen.execution is Execution.EMULATED
         )
         yield _silenced(seen, "emulated") if emulated else seen
-    if lane.target.backend is Backend.HIP:
-        yield from (
-            Observation(
-                claim=claims.DEVICE,
-                witness=claims.RUNTIME,
-                finding=Finding.SILENT,
-                text=f"{name} was set to {value!r}, so that what the runtime calls the device proves nothing",
-            )
-            for name, value in evidence.environment.items()
-            if name.startswith(claims.ARCHITECTURE_OVERRIDE)
+    yield from (
+        Observation(
+            claim=claims.DEVICE,
+            witness=claims.RUNTIME,
+            finding=Finding.SILENT,
+            text=f"{name} was set to {value!r}, so that what the runtime calls the device proves nothing",
         )
+        for name, value in evidence.environment.items()
+        if renames(name, lane.target.backend)
+    )
 
 
 def _silenced(seen: Observation, why: str) -> Observation:

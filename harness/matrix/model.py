@@ -38,12 +38,6 @@ MOST_ENTRIES = 1000
 Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 """A target's or a suite's name: it becomes a folder, a nox session and a part of every row."""
 
-_ARCHITECTURES: dict[Backend, tuple[str, str]] = {
-    Backend.CUDA: (r"^sm_\d{2,3}[af]?$", "sm_86, sm_90, sm_120, …"),
-    Backend.HIP: (r"^gfx[0-9a-f]{3,4}$", "gfx1201, gfx1151, gfx942, …"),
-    Backend.CPU: (r"^(x86-64|aarch64)$", "x86-64, aarch64"),
-}
-
 
 class NeedsKeyError(ValueError):
     """An object is right as far as it goes and lacks a key that another of its keys asks for."""
@@ -92,11 +86,11 @@ def _architectures_by_backend(schema: dict[str, Any]) -> None:
         {
             "if": {"properties": {"backend": {"const": backend.value}}},
             "then": {
-                "properties": {"arch": {"pattern": pattern}},
-                **({} if backend is Backend.CPU else {"required": ["arch"]}),
+                "properties": {"arch": {"pattern": backend.facts.architecture}},
+                **({"required": ["arch"]} if backend.has_device else {}),
             },
         }
-        for backend, (pattern, _) in _ARCHITECTURES.items()
+        for backend in Backend
     ]
 
 
@@ -126,22 +120,23 @@ class Target(Keys):
         # A backend that is wrong itself is not among the data.
         backend = info.data.get("backend")
         if arch is not None and backend is not None:
-            pattern, examples = _ARCHITECTURES[backend]
-            if not re.fullmatch(pattern, arch):
-                raise ValueError(f"{arch!r} is not an architecture of {backend}; allowed: {examples}")
+            facts = backend.facts
+            if not re.fullmatch(facts.architecture, arch):
+                raise ValueError(f"{arch!r} is not an architecture of {backend}; allowed: {facts.examples}")
         return arch
 
     @field_validator("sanitizers")
     @classmethod
     def _can_be_built(cls, sanitizers: Sanitizers | None, info: ValidationInfo) -> Sanitizers | None:
-        if sanitizers is not None and info.data.get("backend") is Backend.CUDA:
-            raise ValueError("sanitizers of a cuda target are not supported; use a cpu target")
+        backend: Backend | None = info.data.get("backend")
+        if sanitizers is not None and backend is not None and backend.facts.no_sanitizers:
+            raise ValueError(backend.facts.no_sanitizers)
         return sanitizers
 
     @model_validator(mode="after")
     def _complete(self) -> Target:
-        if self.arch is None and self.backend is not Backend.CPU:
-            examples = _ARCHITECTURES[self.backend][1]
+        if self.arch is None and self.backend.has_device:
+            examples = self.backend.facts.examples
             raise NeedsKeyError("arch", f"a {self.backend} target needs the key 'arch' ({examples})")
         return self
 
@@ -218,4 +213,4 @@ def session_of(name: str, target: Target) -> str:
     """Name of the nox session that runs a target: its own, else the backend, else a cpu target's name."""
     if target.session is not None:
         return target.session
-    return name if target.backend is Backend.CPU else target.backend.value
+    return target.backend.value if target.backend.has_device else name

@@ -159,6 +159,8 @@ def own_non_claims(qualification: Qualification) -> Iterator[str]:
     sanitized = [lane for lane in lanes if lane.sanitizers and ran(lane)]
     if sanitized:
         yield f"errors inside system libraries on {names(sanitized)}: only code of this build is instrumented"
-    hip = sorted({lane.arch for lane in lanes if lane.backend is Backend.HIP and lane.arch})
-    if hip:
-        yield f"AddressSanitizer in device code on {', '.join(hip)}: no compiler can instrument that code"
+    for backend in Backend:
+        archs = sorted({lane.arch for lane in lanes if lane.backend is backend and lane.arch})
+        if archs and backend.facts.plain_device_code:
+            why = backend.facts.plain_device_code
+            yield f"AddressSanitizer in device code on {', '.join(archs)}: {why}"

@@ -29,7 +29,6 @@ from harness.system.files import OutputError, sha256_of
 from harness.system.machine import cores
 from harness.witness import absent, observe
 from harness.witness.protocol import Point, View
-from harness.words import Backend
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,8 +213,7 @@ class _Stages:
     def _run(self) -> None:
         """Run the cases; then the rows and the witnesses of them."""
         lane, planned = self.lane, self.view.planned
-        one_at_a_time = lane.target.backend is not Backend.CPU
-        workers = 1 if one_at_a_time else self.options.workers or cores()
+        workers = 1 if lane.target.backend.has_device else self.options.workers or cores()
         command = self.suite.start(
             Work(
                 cases=planned,

@@ -18,9 +18,9 @@ def environment_of(target: Target) -> dict[str, str]:
     """Our variables without those of pytest and nox, with the sanitizers' options, without GPUs on a CPU."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NOX_"))}
     kept.update(sanitizer_options(target))
-    if target.backend is Backend.CPU:
+    if not target.backend.has_device:
         # A CPU lane must not find a GPU by accident.
-        kept.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="", ROCR_VISIBLE_DEVICES="")
+        kept.update({name: "" for backend in Backend for name in backend.facts.masks})
     return kept
 
 
@@ -34,7 +34,7 @@ def sanitizer_options(target: Target) -> dict[str, str]:
     options = {}
     if Sanitizer.ADDRESS in sanitizers.on:
         # A GPU runtime maps memory where the address sanitizer keeps its gap.
-        gap = ":protect_shadow_gap=0" if target.backend is not Backend.CPU else ""
+        gap = ":protect_shadow_gap=0" if target.backend.has_device else ""
         options["ASAN_OPTIONS"] = f"{common}:detect_leaks={leaks}:detect_stack_use_after_return=1{gap}"
     if Sanitizer.UNDEFINED in sanitizers.on:
         options["UBSAN_OPTIONS"] = f"{common}:print_stacktrace=1:halt_on_error=1"

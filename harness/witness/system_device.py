@@ -8,7 +8,6 @@ from harness.claims import DEVICE, SYSTEM
 from harness.evidence.model import Finding
 from harness.system.machine import architecture
 from harness.witness.protocol import Point, Sighting, Witness
-from harness.words import Backend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def observe(view: View) -> Iterator[Sighting]:
     """Compare the machine with the target and with what the program was built for; silent about GPUs."""
     target = view.lane.target
-    if target.backend is not Backend.CPU:
+    if target.backend.has_device:
         yield Sighting(Finding.SILENT, "this version does not ask the operating system about GPUs")
         return
     if view.device is None:

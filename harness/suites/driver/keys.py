@@ -51,8 +51,10 @@ class DriverSuite(SuiteKeys):
     def _modes(cls, modes: dict[Backend, tuple[CopyMode, ...]]) -> dict[Backend, tuple[CopyMode, ...]]:
         for backend, of_backend in modes.items():
             refuse_repetition(of_backend, of=f" for {backend}")
-        if CopyMode.PINNED in modes.get(Backend.CPU, ()):
-            raise ValueError("cpu has no page-locked memory to verify: pinned is not a mode of cpu lanes")
+            if CopyMode.PINNED in of_backend and not backend.has_device:
+                raise ValueError(
+                    f"{backend} has no page-locked memory to verify: pinned is not a mode of {backend} lanes"
+                )
         return modes
 
     @property

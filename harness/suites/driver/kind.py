@@ -15,7 +15,6 @@ from harness.suites.driver.plan import CASES, LanePlan
 from harness.suites.driver.rows import rows_of
 from harness.suites.driver.runner import Tracker, prepare, selected
 from harness.suites.protocol import Devices, PlantedDefect
-from harness.words import Backend
 
 if TYPE_CHECKING:
     from harness.build import Artifact
@@ -97,7 +96,7 @@ class DriverOfLane:
     def start(self, work: Work) -> Command:
         """Write the plan; pytest runs it."""
         setting = self._setting
-        gpu = work.device if setting.lane.target.backend is not Backend.CPU else None
+        gpu = work.device if setting.lane.target.backend.has_device else None
         self._plan = LanePlan(
             lane=setting.lane.id,
             cases=work.cases,
