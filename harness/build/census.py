@@ -81,5 +81,5 @@ def _recorded_flags(elf: ELFFile) -> set[str]:
             if option == "-fsanitize":
                 told.update(value.split(","))
             elif option == "-fno-sanitize":
-                told.difference_update(value.split(","))
+                told = set() if "all" in value.split(",") else told - set(value.split(","))
     return told

@@ -270,6 +270,26 @@ def _device_project(tiny: Tiny, cmake: str) -> None:
     (tiny.source / "CMakeLists.txt").write_text(textwrap.dedent(cmake))
 
 
+@pytest.mark.parametrize("name", _COMPILERS)
+def test_an_object_with_nothing_to_check_is_known_by_its_recorded_flags(tiny: Tiny, name: str) -> None:
+    """It calls no sanitizer, so that only what the compiler recorded tells it from one that lacks them."""
+    (tiny.source / "other.cpp").write_text("int other(int x) { return x; }\n")
+    both = {"on": ["address", "undefined"]}
+    compiler = _compiler(name)
+    census = tiny.build(compiler=compiler, sanitizers=both).census
+    assert census is not None
+    assert (census.instrumented, census.uninstrumented) == (
+        {Sanitizer.ADDRESS: 2, Sanitizer.UNDEFINED: 2},
+        (),
+    )
+    (tiny.source / "CMakeLists.txt").write_text(
+        CMAKE + "set_source_files_properties(other.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)\n"
+    )
+    census = tiny.build(compiler=compiler, sanitizers=both).census
+    assert census is not None
+    assert census.uninstrumented == ("other.cpp.o",)
+
+
 CUDA_CMAKE = """
     cmake_minimum_required(VERSION 3.24)
     project(tiny LANGUAGES CXX CUDA)

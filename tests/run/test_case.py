@@ -138,6 +138,28 @@ def test_the_memory_kind_is_what_the_runtime_said(
     assert report.observed.recorded_mode == "pinned"
 
 
+@pytest.mark.parametrize(
+    ("device", "says"),
+    [({"name": 5}, "name Input should be a valid string"), ({"memory_bytes": "much"}, "memory_bytes")],
+)
+def test_a_device_that_is_none_fails_the_case(
+    make_driver: MakeDriver, tmp_path: Path, device: dict[str, object], says: str
+) -> None:
+    driver = make_driver("pinned/pass", other_devices={"pass": device})
+    with pytest.raises(CaseFailedError) as caught:
+        run_case(_run(driver, "pinned/pass", tmp_path), CaseReport())
+    assert "the device record is not as docs/driver.md wants it" in caught.value.headline
+    assert says in caught.value.headline
+
+
+def test_who_speaks_is_not_for_the_driver_to_say(make_driver: MakeDriver, tmp_path: Path) -> None:
+    lie = {"source": "operating system", "backend": "hip"}
+    report = CaseReport()
+    run_case(_run(make_driver("pinned/pass", other_devices={"pass": lie}), "pinned/pass", tmp_path), report)
+    assert report.observed.device is not None
+    assert (report.observed.device.source, report.observed.device.backend) == ("runtime", "cpu")
+
+
 def test_an_oracle_that_disagrees_fails_the_case(make_driver: MakeDriver, tmp_path: Path) -> None:
     oracle = "return Verification(3, 2, Difference(records[1]['key'], 'tensor 0 differs'))"
     report = CaseReport()

@@ -40,6 +40,7 @@ def main(arguments):
         )
         return 0 if CONFIG["devices"]["devices"] else 77
     if arguments[0] == "--plant":
+        sys.stderr.write("ERROR: heap-buffer-overflow\n")
         return CONFIG.get("plant_status", 0)
     case = arguments[arguments.index("--run") + 1]
     path = arguments[arguments.index("--json") + 1] if "--json" in arguments else os.devnull
@@ -57,7 +58,7 @@ def listing():
         "backend": CONFIG["backend"],
         "arch": "x86-64",
         "cases": cases,
-        "plants": [],
+        "plants": CONFIG.get("plants", []),
     }
 
 
@@ -69,6 +70,8 @@ def run(case, path, arguments):
         return 77
     if behaviour == "no-records":
         return 0
+    if behaviour == "environment":
+        (HERE / "environment.json").write_text(json.dumps(dict(os.environ)))
     nonce = "another" if behaviour == "foreign" else os.environ.get("HARNESS_NONCE", "")
     kind = {"pageable": "unregistered", "half": "page-locked"}.get(behaviour, "page-locked")
     with open(path, "w") as file:
@@ -83,7 +86,7 @@ def run(case, path, arguments):
             nonce=nonce,
         )
         for device in CONFIG["devices"]["devices"][:1]:
-            record(file, type="device", **device)
+            record(file, type="device", **{**device, **CONFIG.get("other_devices", {}).get(behaviour, {})})
         record(
             file,
             type="buffer",

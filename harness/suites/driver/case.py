@@ -178,9 +178,9 @@ def _device(begin: Record, records: list[Record]) -> DeviceRecord | None:
     try:
         return DeviceRecord.model_validate(
             {
+                **{name: value for name, value in records[0].items() if name in DeviceRecord.model_fields},
                 "source": "runtime",
                 "backend": begin.get("backend"),
-                **{name: value for name, value in records[0].items() if name in DeviceRecord.model_fields},
             }
         )
     except ValidationError as error:
