@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING
 
 import nox
 
-from harness.cli.arguments import parse_session_arguments
-from harness.errors import ConfigurationError, HarnessError
+from harness.cli.arguments import parse_report_arguments, parse_session_arguments
+from harness.errors import HarnessError
 from harness.evidence import folders
 from harness.evidence.folders import Run
+from harness.evidence.revision import source_of
 from harness.judge.policy import SessionState
 from harness.matrix.lanes import Lane, all_lanes
 from harness.matrix.load import load
@@ -104,10 +105,9 @@ def _add_report(matrix: Matrix, root: Path) -> None:
     def report(session: nox.Session) -> None:
         """Merge, judge and report the last run, or the one that is named."""
         try:
-            if len(session.posargs) > 1:
-                raise ConfigurationError("usage: nox -s report [-- RUN]")
-            run = folders.find_run(root, *session.posargs)
-            qualification = Conclusion(matrix, run).write()
+            arguments = parse_report_arguments(session.posargs)
+            run = folders.find_run(root, arguments.run)
+            qualification = Conclusion(matrix, run, source_of(root, arguments.revision)).write()
         except HarnessError as error:
             session.error(str(error))
         sys.stdout.write(terminal_summary(qualification, run.folder))

@@ -61,6 +61,21 @@ def add_lane_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--build-only", action="store_true", help="build and inspect, run nothing")
 
 
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says which run is judged, and for which revision."""
+    parser.add_argument("run", nargs="?", metavar="RUN", help="name or folder of the run; default: the last")
+    parser.add_argument(
+        "--revision", metavar="REV", help="judge for this commit; default: the working tree as it is now"
+    )
+
+
+def parse_report_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read what follows `nox -s report --`; raises ConfigurationError."""
+    parser = _Parser(prog="nox -s report --", add_help=False)
+    add_report_options(parser)
+    return parser.parse_args(arguments)
+
+
 def options_from(arguments: argparse.Namespace) -> Options:
     """Make the options from what was parsed."""
     return Options(

@@ -171,6 +171,9 @@ class Evidence(_Record):
     state: State
     revision: Revision
     matrix_entry: Annotated[Digest, Field(description="digest of what the matrix says about this lane")]
+    changed_meanwhile: Annotated[
+        tuple[str, ...], Field(description="files of the project that changed while the lane ran")
+    ] = ()
     inputs: Annotated[dict[str, Digest], Field(description="digest of each file that the build read")] = {}
     build: BuildRecord | None = None
     not_run: NotRun | None = None

@@ -81,15 +81,18 @@ def judge_lane(
     *,
     revision: Revision,
     now: dt.datetime,
+    differing: Sequence[str] | None = None,
 ) -> LaneQualification:
     """Judge one lane for a revision; `record` None means that it was not part of the run.
 
-    `now` decides which expected skips are past their date.
+    `now` decides which expected skips are past their date, `differing` names
+    the inputs of its build that are not the same in that revision (None: nobody
+    has compared them).
     """
     evidence = record.evidence if record is not None else None
     rows = tuple(record.rows) if record is not None else ()
     skips = skips_of(lane, rows, expected_skips, now.date())
-    decided = claims_of_evidence(lane, evidence, revision)
+    decided = claims_of_evidence(lane, evidence, revision, differing)
     counts = count(rows, planned=len(evidence.planned) if evidence is not None else 0)
     if record is None:
         reasons = [_Reason(LaneVerdict.INCOMPLETE, "not selected in this run")]

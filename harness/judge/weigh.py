@@ -18,23 +18,34 @@ from harness.matrix.lanes import matrix_entry_digest
 from harness.words import ClaimState, Execution
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from harness.claims import Claim
     from harness.evidence.model import Revision
     from harness.matrix.lanes import Lane
 
 
-def claims_of_evidence(lane: Lane, evidence: Evidence | None, wanted: Revision) -> tuple[ClaimResult, ...]:
-    """Decide every claim of a lane by what was recorded, for the revision that is being qualified."""
-    seen = () if evidence is None else tuple(_believed(lane, evidence, wanted))
+_FEW_NAMES = 5
+
+
+def claims_of_evidence(
+    lane: Lane, evidence: Evidence | None, wanted: Revision, differing: Sequence[str] | None = None
+) -> tuple[ClaimResult, ...]:
+    """Decide every claim of a lane by what was recorded, for the revision that is being qualified.
+
+    `differing` names the inputs of the lane's build that are not the same in
+    that revision; None if nobody has compared them.
+    """
+    seen = () if evidence is None else tuple(_believed(lane, evidence, wanted, differing))
     return tuple(decide(claim, seen) for claim in claims_of(lane))
 
 
-def _believed(lane: Lane, evidence: Evidence, wanted: Revision) -> Iterator[Observation]:
+def _believed(
+    lane: Lane, evidence: Evidence, wanted: Revision, differing: Sequence[str] | None
+) -> Iterator[Observation]:
     """What was recorded, less the confirmations that cannot be believed, and what the record itself shows."""
     real_device = lane.target.backend.has_device
-    for seen in (*evidence.observations, _freshness(lane, evidence, wanted)):
+    for seen in (*evidence.observations, _freshness(lane, evidence, wanted, differing)):
         # A stream that a CPU lane imitates is part of what that lane is for and is labelled;
         # on a GPU lane an imitation says nothing about the device.
         emulated = evidence.execution is Execution.EMULATED or (
@@ -60,17 +71,39 @@ def _silenced(seen: Observation, why: str) -> Observation:
     return seen.model_copy(update={"finding": Finding.SILENT, "text": f"{why}: {seen.text}"})
 
 
-def _freshness(lane: Lane, evidence: Evidence, wanted: Revision) -> Observation:
-    """Whether the evidence is of the revision that is being qualified, and of this entry of the matrix."""
+def _freshness(
+    lane: Lane, evidence: Evidence, wanted: Revision, differing: Sequence[str] | None
+) -> Observation:
+    """Whether the evidence is of the revision that is being qualified, and of this entry of the matrix.
+
+    Evidence of another revision is as good if every file that its build read
+    is the same in both.
+    """
     collected = evidence.revision
     finding, text = Finding.SILENT, f"collected on {collected.short}"
-    if collected != wanted:
-        text += f", which is not {wanted.short}"
+    known = collected.difference is not None or (collected.commit is not None and not collected.dirty)
+    if evidence.changed_meanwhile:
+        text += f", and the tree changed while the lane ran: {_some(evidence.changed_meanwhile)}"
     elif evidence.matrix_entry != matrix_entry_digest(lane):
         text += ", under another declaration of this target or suite in the matrix"
-    elif collected.difference is not None or (collected.commit is not None and not collected.dirty):
+    elif collected == wanted:
+        finding = Finding.CONFIRMS if known else Finding.SILENT
+    elif differing:
+        text += (
+            f", which is not {wanted.short}: {len(differing)} of {len(evidence.inputs)} input files differ: "
+            f"{_some(differing)}"
+        )
+    elif differing is not None and evidence.inputs:
         finding = Finding.CONFIRMS
+        text += f"; all {len(evidence.inputs)} input files are the same in {wanted.short}"
+    else:
+        text += f", which is not {wanted.short}"
     return Observation(claim=claims.FRESH, witness=claims.REVISION, finding=finding, text=text)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _FEW_NAMES} more" if len(names) > _FEW_NAMES else ""
+    return ", ".join(names[:_FEW_NAMES]) + more
 
 
 def decide(claim: Claim, observations: Iterable[Observation]) -> ClaimResult:

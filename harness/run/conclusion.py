@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.evidence.folders import Run
+    from harness.evidence.revision import Source
     from harness.judge.qualification import LaneQualification, Qualification
     from harness.matrix.lanes import Lane
     from harness.matrix.model import Matrix
@@ -31,11 +32,16 @@ class Conclusion:
     folder when the reports are written.
     """
 
-    def __init__(self, matrix: Matrix, run: Run, revision: Revision | None = None) -> None:
-        """Judge for `revision`; by default for the one that the run's first lane recorded."""
+    def __init__(self, matrix: Matrix, run: Run, source: Source | None = None) -> None:
+        """Judge for a source; by default for the revision that the run's first lane recorded.
+
+        The default is for a run that has just been made; one of an earlier
+        day must be held against what is there now.
+        """
         self.matrix = matrix
         self.run = run
-        self.revision = revision
+        self.revision = source.revision if source is not None else None
+        self._source = source
         self._now = dt.datetime.now(dt.UTC)
         self._records: dict[str, LaneRecord] = {}
         self._judged: dict[str, LaneQualification] = {}
@@ -47,9 +53,20 @@ class Conclusion:
         if self.revision is None:
             self.revision = _revision_of(self._records)
         self._judged[lane.id] = judge_lane(
-            lane, record, self.matrix.expected_skips, revision=self.revision, now=self._now
+            lane,
+            record,
+            self.matrix.expected_skips,
+            revision=self.revision,
+            now=self._now,
+            differing=self._differing(record),
         )
         return self._judged[lane.id]
+
+    def _differing(self, record: LaneRecord | None) -> tuple[str, ...] | None:
+        evidence = record.evidence if record is not None else None
+        if self._source is None or evidence is None or evidence.revision == self.revision:
+            return None
+        return self._source.differing(evidence.inputs)
 
     def write(self) -> Qualification:
         """Judge what is left and write `junit.xml`, `qualification.md` and `.json`; raises OutputError."""

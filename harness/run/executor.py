@@ -12,7 +12,6 @@ from harness.run.local import Local
 
 if TYPE_CHECKING:
     from harness.evidence.folders import Run
-    from harness.evidence.model import Revision
     from harness.evidence.store import LaneRecord
     from harness.matrix.lanes import Lane
     from harness.run.console import Console
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 class Executor(Protocol):
     """A place where lanes run."""
 
-    def run(self, lane: Lane, run: Run, revision: Revision, options: Options, console: Console) -> LaneRecord:
+    def run(self, lane: Lane, run: Run, options: Options, console: Console) -> LaneRecord:
         """Run a lane and leave its folder in the run's.
 
         What goes wrong with the lane is in its record.  Raises OutputError if

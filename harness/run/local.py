@@ -8,7 +8,6 @@ from harness.run.stages import run_lane
 
 if TYPE_CHECKING:
     from harness.evidence.folders import Run
-    from harness.evidence.model import Revision
     from harness.evidence.store import LaneRecord
     from harness.matrix.lanes import Lane
     from harness.run.console import Console
@@ -18,6 +17,6 @@ if TYPE_CHECKING:
 class Local:
     """This machine."""
 
-    def run(self, lane: Lane, run: Run, revision: Revision, options: Options, console: Console) -> LaneRecord:
+    def run(self, lane: Lane, run: Run, options: Options, console: Console) -> LaneRecord:
         """Run a lane here."""
-        return run_lane(lane, run, revision, options, console, executor="local")
+        return run_lane(lane, run, options, console, executor="local")

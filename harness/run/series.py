@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from harness.errors import HarnessError
-from harness.evidence.revision import revision_of
 from harness.judge.policy import SessionResult, SessionState, decide
 from harness.run.console import Console
 from harness.run.executor import executor_of
@@ -33,11 +32,10 @@ def run_session(
     judged: list[LaneQualification] = []
     problems: list[str] = []
     run = conclusion.run
-    revision = revision_of(run.root)
     with terminate_as_interrupt():
         for lane in lanes:
             try:
-                record = executor_of(lane).run(lane, run, revision, options, console)
+                record = executor_of(lane).run(lane, run, options, console)
             except HarnessError as error:
                 problems.append(f"{lane.id}: {error}")
                 console.say(problems[-1])

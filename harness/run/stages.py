@@ -19,6 +19,7 @@ from harness.evidence import store
 from harness.evidence.devices import choose, device_variables
 from harness.evidence.folders import CACHE
 from harness.evidence.model import Evidence, HostRecord, NotRun, State
+from harness.evidence.revision import changed_between, snapshot_of
 from harness.evidence.store import LaneRecord
 from harness.matrix.lanes import matrix_entry_digest
 from harness.run.build_record import build_record, relative
@@ -51,9 +52,7 @@ class _StopError(Exception):
         self.hint = hint
 
 
-def run_lane(
-    lane: Lane, run: Run, revision: Revision, options: Options, console: Console, *, executor: str
-) -> LaneRecord:
+def run_lane(lane: Lane, run: Run, options: Options, console: Console, *, executor: str) -> LaneRecord:
     """Build and run one lane and leave its folder.
 
     Whatever goes wrong with the lane itself is recorded and returned, not
@@ -61,7 +60,8 @@ def run_lane(
     if the evidence cannot be written.
     """
     folder = run.lane_folder(lane.id)
-    current = _begin(lane, run, revision, options, executor)
+    before = snapshot_of(run.root)
+    current = _begin(lane, run, before.revision, options, executor)
     store.save(current, folder)
     stages = _Stages(lane, run.root, folder, options, console, current)
     try:
@@ -78,6 +78,9 @@ def run_lane(
         stages.update(reason=f"{error.strerror}: {error.filename or folder}")
         stages.finish(State.INTERRUPTED)
     if stages.current.state is State.RUNNING:
+        after = snapshot_of(run.root)
+        if after != before:
+            stages.update(changed_meanwhile=changed_between(run.root, before, after))
         stages.finish(State.FINISHED)
     where = str(folder.relative_to(run.folder))
     return LaneRecord(stages.current, rows=stages.rows, folder=where)

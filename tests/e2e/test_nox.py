@@ -263,6 +263,50 @@ def test_a_dirty_tree_is_not_its_commit(project: Project) -> None:
     assert "+ changes" in (project.root / "reports/latest/qualification.md").read_text()
 
 
+def test_yesterday_s_run_is_not_fresh_after_a_commit(project: Project) -> None:
+    assert project.harness("run")[0] == 0
+    assert project.harness("report")[0] == 0, "nothing has changed"
+    old = project.lane("one/fake")["revision"]["commit"]
+    (project.root / "README.md").write_text("about something else\n")
+    project.git("add", ".")
+    project.git("commit", "-qm", "two")
+    assert project.harness("report")[0] == 0, "no input of the build has changed"
+    (fresh,) = (c for c in project.lane("one/fake")["claims"] if c["claim"] == "fresh")
+    assert "input files are the same in" in fresh["reason"]
+    with (project.root / "kernels/fake/main.cpp").open("a") as file:
+        file.write("// another source\n")
+    status, output = project.harness("report")
+    assert status == 3, output
+    assert "input files differ: kernels/fake/main.cpp" in " ".join(output.split())
+    assert project.harness("report", "--revision", old)[0] == 0, "it still stands for its own commit"
+    assert project.harness("report", "--revision", "HEAD")[0] == 0
+    status, output = project.harness("report", "--revision", "nothing-like-it")
+    assert status == 2
+    assert output == "--revision nothing-like-it: git knows no such commit\n"
+    project.environment["CI"] = "true"
+    assert project.nox("-s", "report")[0] == 1
+    assert project.nox("-s", "report", "--", "--revision", old)[0] == 0
+
+
+def test_another_declaration_in_the_matrix_is_not_fresh(project: Project) -> None:
+    assert project.harness("run")[0] == 0
+    matrix = project.root / "matrix.yaml"
+    matrix.write_text(matrix.read_text().replace("one: {backend: cpu}", "one: {backend: cpu, compiler: g++}"))
+    status, output = project.harness("report")
+    assert status == 3
+    said = " ".join(output.split())
+    assert "under another declaration of this target or suite in the matrix" in said
+    assert project.lane("two/fake")["verdict"] == "qualified"
+
+
+def test_a_tree_that_changes_during_a_run_is_said_with_its_files(project: Project) -> None:
+    project.cases("sync/touch")
+    project.git("commit", "-qam", "a case that changes the tree")
+    status, output = project.harness("run", "one/*")
+    assert status == 3, output
+    assert "the tree changed while the lane ran: kernels/fake/touched.h" in " ".join(output.split())
+
+
 def test_reports_that_cannot_be_written_are_one_message(project: Project) -> None:
     (project.root / "reports").write_text("a file in the way")
     status, output = project.nox("-s", "one")

@@ -144,6 +144,56 @@ def test_a_revision_must_be_known_to_be_the_same(revision: Revision, state: Clai
     assert next(c.state for c in decided if c.claim == claims.FRESH) is state
 
 
+INPUTS = {f"kernels/{name}.cpp": "e" * 64 for name in "abcdefg"}
+
+
+@pytest.mark.parametrize(
+    ("differing", "state", "says"),
+    [
+        (
+            (),
+            ClaimState.ESTABLISHED,
+            "collected on cccccccccccc; all 7 input files are the same in aaaaaaaaaaaa",
+        ),
+        (
+            ("kernels/a.cpp",),
+            ClaimState.NOT_ESTABLISHED,
+            "which is not aaaaaaaaaaaa: 1 of 7 input files differ: kernels/a.cpp",
+        ),
+        (
+            tuple(INPUTS),
+            ClaimState.NOT_ESTABLISHED,
+            "7 of 7 input files differ: kernels/a.cpp, kernels/b.cpp, kernels/c.cpp, kernels/d.cpp, "
+            "kernels/e.cpp and 2 more",
+        ),
+        (None, ClaimState.NOT_ESTABLISHED, "collected on cccccccccccc, which is not aaaaaaaaaaaa"),
+    ],
+)
+def test_equal_inputs_are_as_good_as_the_same_commit(
+    differing: tuple[str, ...] | None, state: ClaimState, says: str
+) -> None:
+    found = evidence(revision=Revision(commit="c" * 40), inputs=INPUTS)
+    decided = claims_of_evidence(CPU, found, REVISION, differing)
+    fresh = next(c for c in decided if c.claim == claims.FRESH)
+    assert fresh.state is state
+    assert says in fresh.reason
+
+
+def test_evidence_without_inputs_is_not_fresh_because_none_differs() -> None:
+    found = evidence(revision=Revision(commit="c" * 40))
+    decided = claims_of_evidence(CPU, found, REVISION, ())
+    assert next(c.state for c in decided if c.claim == claims.FRESH) is ClaimState.NOT_ESTABLISHED
+
+
+def test_a_tree_that_changed_while_the_lane_ran_is_no_revision() -> None:
+    found = evidence(changed_meanwhile=("kernels/a.cpp",), inputs=INPUTS)
+    for differing in (None, ()):
+        decided = claims_of_evidence(CPU, found, REVISION, differing)
+        fresh = next(c for c in decided if c.claim == claims.FRESH)
+        assert fresh.state is ClaimState.NOT_ESTABLISHED
+        assert "the tree changed while the lane ran: kernels/a.cpp" in fresh.reason
+
+
 def test_evidence_under_another_declaration_is_not_fresh() -> None:
     """Somebody changes the architecture in the matrix and has the last run judged again."""
     changed = replace(GPU, target=GPU.target.model_copy(update={"arch": "sm_90"}))

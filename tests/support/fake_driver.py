@@ -70,6 +70,8 @@ def run(case, path, arguments):
         return 77
     if behaviour == "no-records":
         return 0
+    if behaviour == "touch":
+        (HERE / "touched.h").write_text("")
     if behaviour == "environment":
         (HERE / "environment.json").write_text(json.dumps(dict(os.environ)))
     nonce = "another" if behaviour == "foreign" else os.environ.get("HARNESS_NONCE", "")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.evidence.revision import revision_of
+from harness.errors import ConfigurationError
+from harness.evidence.revision import changed_between, revision_of, snapshot_of, source_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,3 +102,59 @@ def test_a_repository_without_a_commit_says_so(tmp_path: Path) -> None:
 def test_a_machine_without_git_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert revision_of(tmp_path).reason == "git is not installed"
+
+
+def test_two_moments_of_a_tree_differ_in_the_files_that_changed(repository: Path) -> None:
+    (repository / "same.h").write_text("dirty before and after")
+    before = snapshot_of(repository)
+    assert changed_between(repository, before, snapshot_of(repository)) == ()
+    (repository / "kernel.cpp").write_text("int main() { return 1; }\n")
+    (repository / "new é.h").write_text("")
+    after = snapshot_of(repository)
+    assert changed_between(repository, before, after) == ("kernel.cpp", "new é.h")
+    git(repository, "add", "kernel.cpp")
+    git(repository, "commit", "-qm", "two")
+    committed = snapshot_of(repository)
+    assert "kernel.cpp" in changed_between(repository, before, committed)
+    assert committed != after
+
+
+def test_without_git_the_files_that_changed_are_known_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name in ("a.cpp", "b.cpp"):
+        (tmp_path / name).write_text("")
+    before = snapshot_of(tmp_path)
+    (tmp_path / "b.cpp").write_text("changed")
+    assert changed_between(tmp_path, before, snapshot_of(tmp_path)) == ("b.cpp",)
+
+
+def test_a_source_tells_which_files_it_has_otherwise(repository: Path) -> None:
+    digests = {"kernel.cpp": hashlib.sha256((repository / "kernel.cpp").read_bytes()).hexdigest()}
+    first = git(repository, "rev-parse", "HEAD").strip()
+    assert source_of(repository).differing(digests) == ()
+    (repository / "kernel.cpp").write_text("int main() { return 1; }\n")
+    git(repository, "commit", "-qam", "two")
+    assert source_of(repository).differing(digests) == ("kernel.cpp",)
+    named = source_of(repository, first[:10])
+    assert named.revision.commit == first
+    assert named.differing(digests) == ()
+    assert named.differing({**digests, "gone.h": "0" * 64}) == ("gone.h",)
+    assert source_of(repository, "HEAD~1").revision == named.revision
+
+
+def test_a_project_in_a_folder_of_its_repository_is_read_there(repository: Path) -> None:
+    inner = repository / "inner"
+    inner.mkdir()
+    (inner / "kernel.cpp").write_text("inner")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "inner")
+    digests = {"kernel.cpp": hashlib.sha256(b"inner").hexdigest()}
+    assert source_of(inner, "HEAD").differing(digests) == source_of(inner).differing(digests) == ()
+
+
+@pytest.mark.parametrize("name", ["no-such-branch", "--help", "-n", "HEAD:kernel.cpp", ""])
+def test_a_commit_that_git_does_not_know_is_one_message(repository: Path, name: str) -> None:
+    with pytest.raises(ConfigurationError, match="git knows no such commit"):
+        source_of(repository, name)
