@@ -25,5 +25,5 @@ def lint(session: nox.Session) -> None:
     session.install(*CONSTRAINTS, "-e", ".[lint]")
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
-    session.run("mypy", "harness", "noxfile.py", "tests", "kernels")
+    session.run("mypy", "harness", "noxfile.py", "tests", "kernels", "benchmarks")
     session.run("python", "-m", "harness.schema", "--check")

@@ -27,14 +27,14 @@ from harness.errors import HarnessError
 from harness.evidence import folders
 from harness.evidence.folders import Run
 from harness.evidence.revision import source_of
-from harness.judge.policy import SessionState
+from harness.judge.policy import OF_MATRIX, POLICY, SessionState
 from harness.matrix.lanes import Lane, all_lanes
 from harness.matrix.load import load
 from harness.report import terminal_summary
 from harness.report.sentences import single_reason
 from harness.run.conclusion import Conclusion
-from harness.run.series import in_ci, run_session
-from harness.words import Verdict
+from harness.run.series import run_session
+from harness.system.machine import in_ci
 
 if TYPE_CHECKING:
     from harness.matrix.model import Matrix
@@ -112,12 +112,7 @@ def _add_report(matrix: Matrix, root: Path) -> None:
             session.error(str(error))
         sys.stdout.write(terminal_summary(qualification, run.folder))
         text = f"{qualification.verdict}: {single_reason(qualification)}"
-        state = {
-            Verdict.QUALIFIED: SessionState.SUCCESS,
-            Verdict.INCOMPLETE: SessionState.FAILED if in_ci() else SessionState.SKIPPED,
-            Verdict.NOT_QUALIFIED: SessionState.FAILED,
-        }[qualification.verdict]
-        _tell_nox(session, state, text)
+        _tell_nox(session, POLICY[OF_MATRIX[qualification.verdict]].state(ci=in_ci()), text)
 
     nox.session(venv_backend="none", default=False)(report)
 

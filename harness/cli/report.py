@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_matrix, add_report_options
-from harness.words import Verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -24,6 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge and report a run, and print its summary."""
     from harness.evidence import folders
     from harness.evidence.revision import source_of
+    from harness.judge import policy
     from harness.matrix.load import load
     from harness.report import terminal_summary
     from harness.run.conclusion import Conclusion
@@ -32,4 +32,4 @@ def run(arguments: argparse.Namespace) -> int:
     found = folders.find_run(arguments.matrix.resolve().parent, arguments.run)
     qualification = Conclusion(matrix, found, source_of(found.root, arguments.revision)).write()
     sys.stdout.write(terminal_summary(qualification, found.folder))
-    return {Verdict.QUALIFIED: 0, Verdict.NOT_QUALIFIED: 1, Verdict.INCOMPLETE: 3}[qualification.verdict]
+    return policy.POLICY[policy.OF_MATRIX[qualification.verdict]].exit_status

@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness.cli.arguments import add_lane_options, add_selection, options_from
-from harness.words import LaneVerdict
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the selected lanes; 0 if all of them are qualified, 1 if one failed, else 3."""
     from harness.evidence import folders
+    from harness.judge import policy
     from harness.matrix.load import load
     from harness.plan import Selection, plan
     from harness.report import terminal_summary
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         qualification = conclusion.write()
         sys.stdout.write(terminal_summary(qualification, conclusion.run.folder))
     wanted = {lane.id for lane in chosen}
-    verdicts = {lane.verdict for lane in qualification.lanes if lane.id in wanted}
-    if LaneVerdict.FAILED in verdicts:
-        return 1
-    return 0 if verdicts == {LaneVerdict.QUALIFIED} else 3
+    standings = [
+        policy.of_lane(lane, matrix.ci.may_be_missing) for lane in qualification.lanes if lane.id in wanted
+    ]
+    return policy.POLICY[policy.worst(standings)].exit_status

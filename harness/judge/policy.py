@@ -1,4 +1,8 @@
-"""What the verdicts of a session's lanes mean for whoever started it."""
+"""What verdicts mean for whoever started a run: exit status and nox state, in one table.
+
+Every caller asks here: the nox sessions, `harness run`, `harness report`,
+`nox -s report` and the check that this project's CI makes of its own report.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from harness.evidence.model import NotRun
-from harness.words import LaneVerdict
+from harness.words import LaneVerdict, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from harness.judge.qualification import LaneQualification
 
@@ -23,6 +27,69 @@ class SessionState(Enum):
     FAILED = "failed"
 
 
+class Standing(Enum):
+    """What a lane or a whole matrix came to as far as its caller is concerned, from best to worst."""
+
+    QUALIFIED = "qualified"
+    OPEN = "ran, and a claim is not established"
+    EXCUSED = "not run, and nothing requires it here"
+    INCOMPLETE = "something required was not run or is not established"
+    NO_RESULT = "ran, and a case has no result or none was executed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What follows from a standing: the command's exit status, nox's state for a person and in CI."""
+
+    exit_status: int
+    here: SessionState
+    in_ci: SessionState
+
+    def state(self, *, ci: bool) -> SessionState:
+        """Nox's state, in CI or for a person."""
+        return self.in_ci if ci else self.here
+
+
+POLICY = {
+    Standing.QUALIFIED: Consequence(0, SessionState.SUCCESS, SessionState.SUCCESS),
+    Standing.OPEN: Consequence(3, SessionState.SKIPPED, SessionState.SKIPPED),
+    Standing.EXCUSED: Consequence(3, SessionState.SKIPPED, SessionState.SKIPPED),
+    Standing.INCOMPLETE: Consequence(3, SessionState.SKIPPED, SessionState.FAILED),
+    Standing.NO_RESULT: Consequence(3, SessionState.FAILED, SessionState.FAILED),
+    Standing.FAILED: Consequence(1, SessionState.FAILED, SessionState.FAILED),
+}
+
+OF_MATRIX = {
+    Verdict.QUALIFIED: Standing.QUALIFIED,
+    Verdict.INCOMPLETE: Standing.INCOMPLETE,
+    Verdict.NOT_QUALIFIED: Standing.FAILED,
+}
+
+
+def of_lane(lane: LaneQualification, may_be_missing: Sequence[str]) -> Standing:
+    """The standing of a lane; `may_be_missing` names the targets whose device a CI machine may lack."""
+    match lane.verdict:
+        case LaneVerdict.FAILED:
+            return Standing.FAILED
+        case LaneVerdict.QUALIFIED:
+            return Standing.QUALIFIED
+        case LaneVerdict.INCOMPLETE if lane.not_run is None:
+            unanswered = lane.counts.missing > 0 or lane.counts.executed == 0
+            return Standing.NO_RESULT if unanswered else Standing.OPEN
+        case LaneVerdict.INCOMPLETE:
+            # What a CI machine may lack is a device; a compiler it can install.
+            excused = lane.not_run is NotRun.NO_DEVICE and lane.target in may_be_missing
+            wanted = lane.required and lane.not_run is not NotRun.BUILD_ONLY
+            return Standing.INCOMPLETE if wanted and not excused else Standing.EXCUSED
+
+
+def worst(standings: Iterable[Standing]) -> Standing:
+    """The worst of some standings; none at all have shown nothing: INCOMPLETE."""
+    order = list(Standing)
+    return max(standings, key=order.index, default=Standing.INCOMPLETE)
+
+
 @dataclass(frozen=True, slots=True)
 class SessionResult:
     """A session's state and the one line that explains it."""
@@ -32,37 +99,23 @@ class SessionResult:
 
 
 def decide(lanes: Sequence[LaneQualification], *, may_be_missing: Sequence[str], ci: bool) -> SessionResult:
-    """Map the lanes of a session to one of nox's three states.
-
-    A failed lane fails the session, and so does a lane that ran and left
-    cases without a result or executed none.  A lane that could not be run
-    here, or whose claims are not established, is yellow; with `ci`, a required
-    one that was not run is an error unless its target is named.
-    """
-    failed = [lane for lane in lanes if _fails(lane, may_be_missing, ci=ci)]
-    if failed:
-        return SessionResult(SessionState.FAILED, "; ".join(_short(lane, ci=ci) for lane in failed))
-    open_lanes = [lane for lane in lanes if lane.verdict is not LaneVerdict.QUALIFIED]
-    if open_lanes:
-        return SessionResult(SessionState.SKIPPED, "; ".join(_short(lane, ci=False) for lane in open_lanes))
-    return SessionResult(SessionState.SUCCESS, "; ".join(f"{lane.id} {lane.verdict}" for lane in lanes))
+    """Map the lanes of a session to one of nox's three states; the line names the lanes that led to it."""
+    standings = [of_lane(lane, may_be_missing) for lane in lanes]
+    state = POLICY[worst(standings)].state(ci=ci)
+    told = [
+        _short(lane, standing, ci=ci)
+        for lane, standing in zip(lanes, standings, strict=True)
+        if POLICY[standing].state(ci=ci) is state
+    ]
+    return SessionResult(state, "; ".join(told))
 
 
-def _fails(lane: LaneQualification, may_be_missing: Sequence[str], *, ci: bool) -> bool:
-    if lane.verdict is LaneVerdict.FAILED:
-        return True
-    if lane.verdict is LaneVerdict.QUALIFIED or lane.not_run is NotRun.BUILD_ONLY:
-        return False
-    if lane.not_run is not None:
-        # What a CI machine may lack is a device; a compiler it can install.
-        excused = lane.target in may_be_missing and lane.not_run is NotRun.NO_DEVICE
-        return ci and lane.required and not excused
-    return lane.counts.missing > 0 or lane.counts.executed == 0
-
-
-def _short(lane: LaneQualification, *, ci: bool) -> str:
+def _short(lane: LaneQualification, standing: Standing, *, ci: bool) -> str:
+    if standing is Standing.QUALIFIED:
+        return f"{lane.id} {lane.verdict}"
     hint = f" [{lane.hint}]" if lane.hint else ""
+    consequence = POLICY[standing]
     note = ""
-    if ci and lane.not_run is not None and lane.verdict is LaneVerdict.INCOMPLETE:
+    if ci and consequence.in_ci is not consequence.here:
         note = "; CI is set and ci.may_be_missing in the matrix does not excuse it"
     return f"{lane.id}: {lane.reasons[0] if lane.reasons else lane.verdict}{hint}{note}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -10,6 +9,7 @@ from harness.errors import HarnessError
 from harness.judge.policy import SessionResult, SessionState, decide
 from harness.run.console import Console
 from harness.run.executor import executor_of
+from harness.system.machine import in_ci
 from harness.system.process import terminate_as_interrupt
 
 if TYPE_CHECKING:
@@ -47,11 +47,6 @@ def run_session(
     if problems:
         return SessionResult(SessionState.FAILED, "; ".join(problems))
     return decide(judged, may_be_missing=conclusion.matrix.ci.may_be_missing, ci=in_ci())
-
-
-def in_ci() -> bool:
-    """The environment variable CI is set to something that does not mean no."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false", "no")
 
 
 def _lane_line(lane: LaneQualification) -> str:

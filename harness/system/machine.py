@@ -1,4 +1,4 @@
-"""What the operating system calls this machine."""
+"""What this machine is: its architecture, its processors, and whether it works for a CI service."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def architecture() -> str:
 def cores() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def in_ci() -> bool:
+    """The environment variable CI is set to something that does not mean no."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false", "no")
