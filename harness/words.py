@@ -119,8 +119,6 @@ class Outcome(StrEnum):
     ERROR = "error"
     SKIPPED = "skipped"
     XFAILED = "xfailed"
-    XPASSED = "xpassed"
-    FLAKY = "flaky"
     MISSING = "missing"
 
 
@@ -130,7 +128,6 @@ class ClaimState(StrEnum):
     ESTABLISHED = "established"
     CONTRADICTED = "contradicted"
     NOT_ESTABLISHED = "not established"
-    NOT_APPLICABLE = "not applicable"
 
 
 class LaneVerdict(StrEnum):

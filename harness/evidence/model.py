@@ -48,7 +48,6 @@ class NotRun(StrEnum):
     BUILD_FAILED = "build failed"
     BUILD_ONLY = "build only"
     LISTING_FAILED = "listing failed"
-    INTERRUPTED = "interrupted"
     NOT_SELECTED = "not selected"
 
 
@@ -196,9 +195,7 @@ class Evidence(_Record):
     exit_status: Annotated[int | None, Field(description="of the runner; negative: ended by that signal")] = (
         None
     )
-    attempt: Annotated[int, Field(ge=1)] = 1
     observations: tuple[Observation, ...] = ()
-    warnings: tuple[str, ...] = ()
 
     @property
     def lane(self) -> str:

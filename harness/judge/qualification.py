@@ -36,8 +36,6 @@ class Counts(_Record):
     error: int = 0
     skipped: int = 0
     xfailed: int = 0
-    xpassed: int = 0
-    flaky: int = 0
     missing: int = 0
 
 
@@ -126,7 +124,6 @@ class LaneQualification(_Record):
     copy_modes: tuple[CopyModeResult, ...] = ()
     failures: tuple[Failure, ...] = ()
     skips: tuple[Skip, ...] = ()
-    warnings: tuple[str, ...] = ()
     revision: Revision | None = None
     input_files: int = 0
     started: dt.datetime | None = None

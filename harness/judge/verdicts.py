@@ -142,7 +142,6 @@ def judge_lane(
         copy_modes=copy_modes(lane, evidence, rows, decided),
         failures=_failures(rows),
         skips=skips,
-        warnings=known.warnings,
         revision=known.revision,
         input_files=len(known.inputs),
         started=known.started,
@@ -171,7 +170,6 @@ class _Nothing:
     exit_status: int | None = None
     execution = Execution.REAL
     selection: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
     revision: Revision | None = None
     inputs: Mapping[str, str] = {}
     started: dt.datetime | None = None
@@ -262,7 +260,7 @@ def _claim_reasons(decided: Sequence[ClaimResult], counts: Counts) -> Iterable[_
                 yield _Reason(LaneVerdict.FAILED, f"{claim.title} contradicted: {claim.reason}")
             case ClaimState.NOT_ESTABLISHED if counts.executed:
                 yield _Reason(LaneVerdict.INCOMPLETE, f"{claim.title} not established: {claim.reason}")
-            case ClaimState.ESTABLISHED | ClaimState.NOT_ESTABLISHED | ClaimState.NOT_APPLICABLE:
+            case ClaimState.ESTABLISHED | ClaimState.NOT_ESTABLISHED:
                 pass
 
 

@@ -62,9 +62,9 @@ def _case(row: Row) -> TestCase:
 def _result(row: Row) -> Failure | Error | Skipped | None:
     message = visible(row.message)
     match row.outcome:
-        case Outcome.PASSED | Outcome.FLAKY:
+        case Outcome.PASSED:
             return None
-        case Outcome.FAILED | Outcome.XPASSED:
+        case Outcome.FAILED:
             return Failure(message, row.outcome.value)
         case Outcome.ERROR | Outcome.MISSING:
             return Error(message, row.outcome.value)

@@ -38,7 +38,7 @@ _FAILURES_IN_SHORT = 20
 _MEMORY = {"not-asked": "not asked"}
 
 _COUNTS = {"planned": "planned", "executed": "ran", "passed": "passed", "failed": "failed"}
-_COUNTS_IF_ANY = ("error", "skipped", "xfailed", "xpassed", "flaky", "missing")
+_COUNTS_IF_ANY = ("error", "skipped", "xfailed", "missing")
 """Columns that stand in the table where any lane has such a case; a table of zeros hides the rest."""
 
 
@@ -55,7 +55,7 @@ def markdown(qualification: Qualification, *, limit: int = MOST_BYTES) -> str:
         Section("Not established", tuple(_not_established(qualification))),
         Section("Established", tuple(_established(qualification))),
         Section("Not claimed", tuple(_not_claimed(qualification))),
-        Section("Skips, retries, expected failures", tuple(_skips(qualification))),
+        Section("Skips and expected failures", tuple(_skips(qualification))),
         Section("Evidence", tuple(_evidence(qualification))),
     ]
     return fit("\n".join(_head(qualification)) + "\n", sections, limit)
@@ -196,9 +196,8 @@ def _skips(q: Qualification) -> Iterator[str]:
             kind = f"expected: {plain(skip.reason)}" if skip.expected else f"**unexpected**{past}"
             yield f"- {plain(lane.id)} {code(skip.case)}: {kind}. It said: {plain(skip.said) or 'nothing'}"
         c = lane.counts
-        for number, what in ((c.flaky, "passed only when tried again"), (c.xfailed, "failed as expected")):
-            if number:
-                yield f"- {plain(lane.id)}: {number} of {c.planned} cases {what}"
+        if c.xfailed:
+            yield f"- {plain(lane.id)}: {c.xfailed} of {c.planned} cases failed as expected"
 
 
 def _evidence(q: Qualification) -> Iterator[str]:
@@ -226,5 +225,4 @@ def _evidence(q: Qualification) -> Iterator[str]:
             lines.append(f"  - device {plain(', '.join(f'{word}{value}' for word, value in known if value))}")
         if lane.flags:
             lines.append(f"  - flags {code(' '.join(lane.flags))}")
-        lines.extend(f"  - warning: {plain(warning)}" for warning in lane.warnings)
         yield "\n".join(lines)

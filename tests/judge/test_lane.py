@@ -46,11 +46,9 @@ def test_a_lane_that_showed_everything_is_qualified() -> None:
     ("outcome", "expected"),
     [
         (Outcome.PASSED, LaneVerdict.QUALIFIED),
-        (Outcome.FLAKY, LaneVerdict.QUALIFIED),
         (Outcome.XFAILED, LaneVerdict.QUALIFIED),
         (Outcome.FAILED, LaneVerdict.FAILED),
         (Outcome.ERROR, LaneVerdict.FAILED),
-        (Outcome.XPASSED, LaneVerdict.FAILED),
         (Outcome.SKIPPED, LaneVerdict.FAILED),
         (Outcome.MISSING, LaneVerdict.INCOMPLETE),
     ],

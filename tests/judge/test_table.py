@@ -23,8 +23,8 @@ from tests.judge.records import CPU, MATRIX, NOW, REVISION, case, everything, ev
 if TYPE_CHECKING:
     from harness.matrix.model import Matrix
 
-FAILING_OUTCOMES = {"failed", "error", "xpassed", "skipped"}
-EXECUTED_OUTCOMES = {"passed", "failed", "error", "xfailed", "xpassed", "flaky"}
+FAILING_OUTCOMES = {"failed", "error", "skipped"}
+EXECUTED_OUTCOMES = {"passed", "failed", "error", "xfailed"}
 BROKEN = {"build failed", "listing failed"}
 EXITS = (None, 0, 1, 2, -9)
 
@@ -45,7 +45,7 @@ def expected(
 ) -> LaneVerdict:
     """The first line of the page's table that applies; no skip is expected here."""
     said = {outcome.value for outcome in outcomes}
-    explained = said & {"failed", "error", "xpassed"} or state == "interrupted"
+    explained = said & {"failed", "error"} or state == "interrupted"
     if (
         said & FAILING_OUTCOMES
         or finding == "denies"

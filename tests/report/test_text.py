@@ -80,7 +80,6 @@ def hostile(place: str, text: str) -> Qualification:
         "hint": {"hint": text, "counts": q.lanes[0].counts},
         "folder": {"folder": text},
         "flags": {"flags": (text,)},
-        "warning": {"warnings": (text,)},
         "skip": {"skips": (Skip(case=text, said=text, expected=False, reason=text),)},
         "device": {"devices": (device,)},
         "toolchain": {"toolchain": ToolchainRecord(kind=text, compiler=text, version=text, origin=text)},
@@ -98,7 +97,7 @@ def hostile(place: str, text: str) -> Qualification:
 
 
 PLACES = [
-    *("message", "case", "reproduce", "reason", "hint", "folder", "flags", "warning", "skip", "device"),
+    *("message", "case", "reproduce", "reason", "hint", "folder", "flags", "skip", "device"),
     *("toolchain", "claim", "memory", "revision", "run", "not claimed"),
 ]
 
